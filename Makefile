@@ -1,0 +1,42 @@
+# Everything a fresh machine needs is Python 3.11+ and make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test test-slow check bench docs clean
+
+help:            ## this list
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of extras: reinstalled only when the project's metadata changes.
+$(VENV)/.%-installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.cli-installed      ## the main job on bundled data; writes demo-report/report.html
+	$(BIN)/discreet demo --output demo-report
+
+test: $(VENV)/.test-installed     ## all tests
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(VENV)/.test-installed  ## the long statistical runs
+	$(BIN)/python -m pytest -n auto -m slow tests
+
+check: $(VENV)/.check-installed   ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in their own environment
+	$(BIN)/python bench/noise.py
+
+docs: $(VENV)/.docs-installed     ## the site, in site/
+	$(BIN)/mkdocs build --strict
+
+clean:           ## remove everything that make created
+	rm -rf $(VENV) .venv-rivals site demo-report build dist

@@ -1,0 +1,66 @@
+"""Everything discreet raises.
+
+    DiscreetError
+     ├── InvalidParameter        a setting that no mechanism could have (also a ValueError)
+     │    └── UnboundedSensitivity   bounds are missing, so one person could change the answer without limit
+     ├── InvalidInput            data outside the domain a mechanism promised to accept (also a ValueError)
+     ├── RelationMismatch        two neighbour relations were mixed, or one is needed and was not said
+     ├── NoTheorem               no theorem covers this combination
+     ├── UnknownKind             a serialised record of a kind this version does not know
+     └── MissingExtra            an optional package is not installed (also an ImportError)
+
+    NotPrivateWarning            a UserWarning: what is made now carries no privacy guarantee
+
+Messages say what must hold, what was seen and what to do. They never show a value taken from data.
+"""
+
+__all__ = [
+    "DiscreetError",
+    "InvalidInput",
+    "InvalidParameter",
+    "MissingExtra",
+    "NoTheorem",
+    "NotPrivateWarning",
+    "RelationMismatch",
+    "UnboundedSensitivity",
+    "UnknownKind",
+]
+
+
+class DiscreetError(Exception):
+    """The root of the tree."""
+
+
+class InvalidParameter(DiscreetError, ValueError):
+    """A setting that no mechanism could have: a negative scale, an epsilon of NaN."""
+
+
+class UnboundedSensitivity(InvalidParameter):
+    """Bounds are missing, so one person could change the answer without limit."""
+
+
+class InvalidInput(DiscreetError, ValueError):
+    """Data outside the domain that a mechanism promised to accept."""
+
+
+class RelationMismatch(DiscreetError):
+    """Two neighbour relations were mixed, or one is needed and was not said."""
+
+
+class NoTheorem(DiscreetError):
+    """No theorem covers this combination; the message says which condition fails."""
+
+
+class UnknownKind(DiscreetError):
+    """A serialised record of a kind that this version does not know."""
+
+
+class MissingExtra(DiscreetError, ImportError):
+    """An optional package is not installed; the message holds the pip command."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed. Run: pip install 'discreet[{extra}]'")
+
+
+class NotPrivateWarning(UserWarning):
+    """What is made now carries no privacy guarantee."""

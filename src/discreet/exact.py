@@ -1,0 +1,156 @@
+"""Exact numbers: rationals for what users write, balls for what theorems compute.
+
+A float that a user writes is taken as the rational number it is. Transcendental quantities are computed in ball
+arithmetic (python-flint's ``arb``): every result is an interval that certainly holds the true value, whatever the
+working precision is, so precision only decides how soon a question is answered and never whether the answer is right.
+"""
+
+import math
+import numbers
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import SupportsFloat, SupportsIndex
+
+from flint import arb, ctx, fmpq, fmpz
+
+from discreet.errors import InvalidParameter
+
+__all__ = ["Real", "ball", "down", "enclose", "finite", "log2_floor", "positive", "probability", "show", "up"]
+
+Real = int | float | Fraction
+
+FLOAT_LIMIT = 1000
+"""Exponents beyond 2^+-1000 are refused: nothing that small or large can be meant, and floats must stay normal."""
+
+MAX_PRECISION = 1 << 16
+
+
+def finite(value: object, name: str) -> Fraction:
+    """Return the exact rational a user wrote, or say what is wrong with it.
+
+    >>> finite(0.1, "epsilon")
+    Fraction(3602879701896397, 36028797018963968)
+    >>> finite(float("nan"), "epsilon")
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: epsilon must be a finite number, got nan.
+    """
+    if type(value) is int or type(value) is Fraction:
+        exact = Fraction(value)
+    elif isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
+        raise InvalidParameter(f"{name} must be a number, got {type(value).__name__}.")
+    elif isinstance(value, numbers.Rational):
+        exact = Fraction(int(value.numerator), int(value.denominator))
+    elif not math.isfinite(value):
+        raise InvalidParameter(f"{name} must be a finite number, got {float(value)}.")
+    else:
+        exact = Fraction(value) if isinstance(value, Decimal) else Fraction(float(value))
+    if exact and abs(exact.numerator.bit_length() - exact.denominator.bit_length()) > FLOAT_LIMIT:
+        raise InvalidParameter(f"{name} must lie between 2^-{FLOAT_LIMIT} and 2^{FLOAT_LIMIT} in size.")
+    return exact
+
+
+def positive(value: object, name: str) -> Fraction:
+    """Return the exact rational a user wrote, which must be above zero.
+
+    >>> positive(-1, "scale")
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: scale must be above 0, got -1.
+    """
+    exact = finite(value, name)
+    if exact.numerator <= 0:
+        raise InvalidParameter(f"{name} must be above 0, got {show(exact)}.")
+    return exact
+
+
+def probability(value: object, name: str, *, zero: bool = False, one: bool = False) -> Fraction:
+    """Return an exact probability strictly between 0 and 1, or at an end that is allowed.
+
+    >>> probability(1, "beta")
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: beta must lie strictly between 0 and 1, got 1.
+    """
+    exact = finite(value, name)
+    if not (0 < exact < 1 or (zero and exact == 0) or (one and exact == 1)):
+        ends = "between 0 and 1" if zero and one else "strictly between 0 and 1"
+        extra = "" if zero == one else " or be 0" if zero else " or be 1"
+        raise InvalidParameter(f"{name} must lie {ends}{extra}, got {show(exact)}.")
+    return exact
+
+
+def log2_floor(value: Fraction) -> int:
+    """Return the largest k with 2^k <= value, exactly.
+
+    >>> log2_floor(Fraction(1, 3)), log2_floor(Fraction(8))
+    (-2, 3)
+    """
+    k = value.numerator.bit_length() - value.denominator.bit_length()
+    return k if value >= Fraction(2) ** k else k - 1
+
+
+def show(value: Real) -> str:
+    """Return the shortest Python expression that gives back exactly this number.
+
+    >>> show(Fraction(1, 2)), show(Fraction(1, 3)), show(Fraction(3)), show(0.1)
+    ('0.5', 'Fraction(1, 3)', '3', '0.1')
+    """
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return str(exact.numerator)
+    as_float = float(exact)
+    return repr(as_float) if Fraction(as_float) == exact else repr(exact)
+
+
+def ball(value: Real) -> arb:
+    """Return the ball around a rational, at the current working precision.
+
+    >>> bool(3 * ball(Fraction(1, 3)) == 1), bool((3 * ball(Fraction(1, 3))).overlaps(arb(1)))
+    (False, True)
+    """
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return arb(fmpz(exact.numerator))
+    return arb(fmpq(fmpz(exact.numerator), fmpz(exact.denominator)))
+
+
+def enclose(formula: Callable[[], arb], *, relative_bits: int = 60, absolute_bits: int = 1100) -> arb:
+    """Evaluate a formula in balls, doubling the precision until the enclosure is tight.
+
+    Tight means a relative radius below ``2^-relative_bits`` or an absolute one below ``2^-absolute_bits``.
+    """
+    before, precision = ctx.prec, 128
+    try:
+        while precision <= MAX_PRECISION:
+            ctx.prec = precision
+            value = formula()
+            if value.is_finite() and (
+                value.rel_accuracy_bits() >= relative_bits
+                or value.rad() < arb(fmpz(1)) / (fmpz(1) << absolute_bits)
+            ):
+                return value
+            precision *= 2
+    finally:
+        ctx.prec = before
+    raise InvalidParameter("these parameters are too extreme to evaluate; move them closer to 1.")
+
+
+def up(formula: Callable[[], arb]) -> float:
+    """Return the smallest convenient float that is certainly not below the formula's value.
+
+    >>> up(lambda: ball(1).exp()) >= math.e
+    True
+    """
+    return _outward(enclose(formula), 1)
+
+
+def down(formula: Callable[[], arb]) -> float:
+    """Return the largest convenient float that is certainly not above the formula's value."""
+    return _outward(enclose(formula), -1)
+
+
+def _outward(value: arb, side: int) -> float:
+    end: SupportsFloat | SupportsIndex = value.upper() if side > 0 else value.lower()
+    guess = float(end)
+    while math.isfinite(guess) and not (arb(guess) >= value if side > 0 else arb(guess) <= value):
+        guess = math.nextafter(guess, side * math.inf)
+    return guess
