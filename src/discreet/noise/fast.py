@@ -1,0 +1,76 @@
+"""The error bound of the fast path, in one place.
+
+A fast sampler evaluates a formula in float64 on the 63-bit uniform ``v = m / 2^63`` and believes the result only where
+every real number in the cell ``[m, m + 1) / 2^63`` gives the same answer. The bound has three parts:
+
+- *the cell*: samples with ``m < 2^46`` (one in 2^17) are never believed, so the cell and the rounding of ``m`` to a
+  double change ``v`` by a relative amount of at most ``2^-46 + 2^-53``;
+- *the elementary functions*: numpy's ``log`` and ``exp`` are trusted to ``TRUSTED_ULPS`` units in the last place,
+  several times what their authors state. On the believed range ``|log v| < 12``, so this is below ``2^-46``;
+- *the arithmetic around them*: a handful of roundings of numbers below 16 in size, below ``2^-48``.
+
+Together they stay below ``SLACK = 2^-44`` in the value of ``log v``. The trust in the library is tested when this
+module is imported, against ball arithmetic on cells at the edges of the believed range and near 1, where cancellation
+would show. On a machine that fails, the slack becomes infinite: no sample is
+believed, every one is decided in ball arithmetic, slow and still exact.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb, ctx
+
+from discreet.exact import ball
+
+__all__ = ["BELIEVED", "CHUNK", "SLACK", "Floats", "agrees"]
+
+Floats = npt.NDArray[np.float64]
+
+CHUNK = 1 << 14
+"""Samples per pass: the working arrays stay in the second-level cache."""
+
+BELIEVED = 1 << 46
+TRUSTED_ULPS = 8
+
+
+def agrees(function: Callable[[Floats], Floats], truth: Callable[[arb], arb], points: Floats) -> bool:
+    """Tell whether a float function is within ``TRUSTED_ULPS`` of the truth at all points.
+
+    >>> agrees(np.log, lambda x: x.log(), np.array([0.5, 0.999]))
+    True
+    >>> agrees(lambda x: np.log(x) * (1 + 1e-14), lambda x: x.log(), np.array([0.5, 0.999]))
+    False
+    """
+    values = function(points)
+    before = ctx.prec
+    ctx.prec = 128
+    try:
+        return all(
+            abs(arb(float(value)) - truth(ball(Fraction(float(point))))) <= TRUSTED_ULPS * arb(float(ulp))
+            for point, value, ulp in zip(points, values, np.spacing(np.abs(values)), strict=True)
+        )
+    finally:
+        ctx.prec = before
+
+
+def boundary_points() -> Floats:
+    """Return cells at the edges of the believed range, around powers of two and close to 1."""
+    steps = np.array([-3, -1, 0, 1, 3])
+    anchors = [BELIEVED + 3, 1 << 52, 1 << 55, 1 << 60, 3 << 60, (1 << 63) - (1 << 40), (1 << 63) - (1 << 12)]
+    doubles = np.array(anchors, dtype=np.float64)[:, None]
+    points: Floats = ((doubles + steps * np.spacing(doubles)) * 2.0**-63).ravel()
+    return points[points < 1]
+
+
+def libraries_can_be_trusted() -> bool:
+    """Test the elementary functions that every sampler uses."""
+    points = boundary_points()
+    return agrees(np.log, lambda v: v.log(), points) and agrees(
+        np.exp, lambda v: v.exp(), np.concatenate([-points, -40 * points])
+    )
+
+
+SLACK = 2.0**-44 if libraries_can_be_trusted() else np.inf
+"""Bound on the absolute error of ``log v`` on a believed cell, for every real number in that cell."""
