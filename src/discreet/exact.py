@@ -7,6 +7,7 @@ working precision is, so precision only decides how soon a question is answered 
 
 import math
 import numbers
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,20 @@ from flint import arb, ctx, fmpq, fmpz
 
 from discreet.errors import InvalidParameter
 
-__all__ = ["Real", "ball", "down", "enclose", "finite", "log2_floor", "positive", "probability", "show", "up"]
+__all__ = [
+    "Real",
+    "ball",
+    "down",
+    "enclose",
+    "finite",
+    "log2_floor",
+    "positive",
+    "probability",
+    "show",
+    "smallest",
+    "up",
+    "upward",
+]
 
 Real = int | float | Fraction
 
@@ -124,8 +138,7 @@ def enclose(formula: Callable[[], arb], *, relative_bits: int = 60, absolute_bit
             ctx.prec = precision
             value = formula()
             if value.is_finite() and (
-                value.rel_accuracy_bits() >= relative_bits
-                or value.rad() < arb(fmpz(1)) / (fmpz(1) << absolute_bits)
+                value.rel_accuracy_bits() >= relative_bits or value.rad() < arb(fmpz(1)) / (fmpz(1) << absolute_bits)
             ):
                 return value
             precision *= 2
@@ -148,9 +161,41 @@ def down(formula: Callable[[], arb]) -> float:
     return _outward(enclose(formula), -1)
 
 
+def upward(value: Fraction) -> float:
+    """Return the least float that is not below a rational.
+
+    >>> upward(Fraction(1, 2)), Fraction(upward(Fraction(1, 3))) > Fraction(1, 3)
+    (0.5, True)
+    """
+    nearest = float(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def smallest(enough: Callable[[float], bool], cap: float = math.inf) -> float:
+    """Return the least float x >= 0 for which a monotone condition holds, up to a part in 10^13 and on the safe side.
+
+    >>> smallest(lambda x: x >= 2.5)
+    2.5
+    """
+    if enough(0.0):
+        return 0.0
+    high = min(1.0, cap)
+    while not enough(high):
+        if high >= cap or high > 2.0**60:
+            return cap
+        high = min(2 * high, cap)
+    low = 0.0
+    while high - low > 1e-13 * high and high > 1e-300:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
 def _outward(value: arb, side: int) -> float:
     end: SupportsFloat | SupportsIndex = value.upper() if side > 0 else value.lower()
     guess = float(end)
+    if math.isinf(guess) and guess * side < 0:
+        guess = math.copysign(sys.float_info.max, guess)
     while math.isfinite(guess) and not (arb(guess) >= value if side > 0 else arb(guess) <= value):
         guess = math.nextafter(guess, side * math.inf)
     return guess

@@ -49,12 +49,12 @@ class SecureSource(threading.local):
 
     def __init__(self) -> None:
         self._buffer = np.empty(0, dtype=np.uint64)
-        self._rekey()
+        self.rekey()
 
     def words(self, count: int, /) -> Words:
         """Return ``count`` fresh words."""
         if os.getpid() != self._pid or self._left < count:
-            self._rekey()
+            self.rekey()
         self._left -= count
         if count > BUFFER_WORDS // 2:
             return self._generate(count)
@@ -65,7 +65,8 @@ class SecureSource(threading.local):
         self._buffer = self._buffer[count:]
         return taken
 
-    def _rekey(self) -> None:
+    def rekey(self) -> None:
+        """Forget the key and the words left over, and take a new key from the operating system."""
         self._pid = os.getpid()
         self._left = WORDS_PER_KEY
         self._buffer = self._buffer[:0]
@@ -90,6 +91,8 @@ def encrypt_zeros(cipher: CipherContext, count: int) -> Words:
 
 
 _secure = SecureSource()
+if hasattr(os, "register_at_fork"):  # process numbers are reused, so that comparing them does not notice every fork
+    os.register_at_fork(after_in_child=_secure.rekey)
 override: ContextVar[Source | None] = ContextVar("override", default=None)
 """The source that replaces the secure one in the current context; for ``discreet.testing`` alone."""
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from flint import arb
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, ball, finite, positive, probability
+from discreet.exact import Real, ball, down, enclose, finite, positive, probability, up
 from discreet.noise.bits import source
 from discreet.noise.fast import SLACK, Floats
 from discreet.noise.lazy import LazyUniform
-from discreet.noise.shapes import Integers, Size
+from discreet.noise.shapes import Integers, Size, shape_of
 
 __all__ = ["bernoulli", "bernoulli_exp", "random_bits", "uniform_below"]
 
@@ -38,7 +38,7 @@ def uniform_below(n: int, size: Size = None) -> int | Integers:
     if positive(n, "n").denominator != 1:
         raise InvalidParameter(f"n must be a whole number of at least 1, got {n!r}.")
     n, bits = int(n), int(n - 1).bit_length()
-    shape = () if size is None else (size,) if isinstance(size, int | np.integer) else tuple(size)
+    shape = shape_of(size)
     count = math.prod(shape)
     if bits > 63:
         big = np.empty(count, dtype=object)
@@ -64,13 +64,14 @@ def bernoulli(p: Real, size: Size = None) -> bool | npt.NDArray[np.bool_]:
     (False, True, (4,))
     """
     exact = probability(p, "p", zero=True, one=True)
-    words = source().words(1 if size is None else int(np.prod(size)))
+    shape = shape_of(size)
+    words = source().words(math.prod(shape))
     whole = math.floor(exact * 2**64)
     tosses = np.ones(words.size, dtype=np.bool_) if whole == 2**64 else words < np.uint64(whole)
     if whole < 2**64:
         for i in np.flatnonzero(words == np.uint64(whole)):
             tosses[i] = LazyUniform(whole, 64).below(lambda: ball(exact))
-    return bool(tosses[0]) if size is None else tosses.reshape(size)
+    return bool(tosses[0]) if size is None else tosses.reshape(shape)
 
 
 def bernoulli_exp(x: Real, size: Size = None) -> bool | npt.NDArray[np.bool_]:
@@ -82,16 +83,32 @@ def bernoulli_exp(x: Real, size: Size = None) -> bool | npt.NDArray[np.bool_]:
     exact = finite(x, "x")
     if exact < 0:
         raise InvalidParameter("x must not be negative: exp(-x) would not be a probability.")
-    count = 1 if size is None else int(np.prod(size))
-    tosses = exp_coins(np.full(count, float(exact)), lambda _: exact)
-    return bool(tosses[0]) if size is None else tosses.reshape(size)
+    shape = shape_of(size)
+    tosses = exp_coins(np.full(math.prod(shape), float(exact)), lambda _: exact)
+    return bool(tosses[0]) if size is None else tosses.reshape(shape)
+
+
+def coins_of(formula: Callable[[], arb], size: int) -> npt.NDArray[np.bool_]:
+    """Toss coins of a probability that is known as a formula in balls.
+
+    >>> bool(coins_of(lambda: arb(3).sqrt() / 100, 1000).sum() < 500)
+    True
+    """
+    value = enclose(formula)
+    ends = (math.floor(Fraction(end) * 2**64) for end in (down(lambda: value), up(lambda: value)))
+    low, high = (np.uint64(max(0, min(end, 2**64 - 1))) for end in ends)
+    words = source().words(size)
+    tosses: npt.NDArray[np.bool_] = words < low
+    for i in np.flatnonzero((words >= low) & (words <= high)).tolist():
+        tosses[i] = LazyUniform(int(words[i]), 64).below(formula)
+    return tosses
 
 
 def exp_coins(x: Floats, exact: Callable[[int], Fraction]) -> npt.NDArray[np.bool_]:
     """Toss one coin of probability ``exp(-x)`` for each x >= 0.
 
-    Each float x must be within a relative error of ``2^-50`` of the exact rational, which is asked for rarely: an
-    error of ``x 2^-50`` in the exponent moves ``exp(-x)`` by at most ``2^-51``, far below the slack.
+    Each float x must put ``exp(-x)`` within ``2^-47`` of its value at the exact rational, which is asked for rarely. A
+    relative error of ``2^-50`` in x is small enough: it moves ``exp(-x)`` by at most ``2^-51``, far below the slack.
     """
     words = source().words(x.size)
     gap = words * 2.0**-64
@@ -100,9 +117,10 @@ def exp_coins(x: Floats, exact: Callable[[int], Fraction]) -> npt.NDArray[np.boo
     if x.size and np.abs(gap, out=gap).min() <= SLACK:
         for i in np.flatnonzero(gap <= SLACK).tolist():
             exponent = exact(i)
-            tosses[i] = LazyUniform(int(words[i]), 64).below(partial(_exp_of_minus, exponent))
+            tosses[i] = LazyUniform(int(words[i]), 64).below(partial(exp_of_minus, exponent))
     return tosses
 
 
-def _exp_of_minus(x: Fraction) -> arb:
+def exp_of_minus(x: Fraction) -> arb:
+    """Return ``exp(-x)`` at the working precision."""
     return (-ball(x)).exp()

@@ -3,6 +3,8 @@
 Canonne, Kamath and Steinke, NeurIPS 2020: draw Y from the discrete Laplace law with scale ``t = floor(sigma) + 1`` and
 keep it with probability ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))``. About three of four draws are kept. The coin
 compares a 64-bit uniform with the float64 value of that probability and asks ball arithmetic where they are too close.
+With ``r = (|Y| - sigma^2 / t) / sigma``, the roundings move the exponent by at most ``(5 r^2 + 5 r) 2^-53``, and so the
+probability by less than ``2^-50``. Any t gives the same law, as long as draw and coin share it.
 """
 
 from fractions import Fraction
@@ -11,9 +13,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.coins import bernoulli_exp, exp_coins
+from discreet.noise.coins import exp_coins, exp_of_minus
 from discreet.noise.discrete_laplace import BIG, discrete_laplace
-from discreet.noise.fast import CHUNK
+from discreet.noise.fast import CHUNK, Floats
+from discreet.noise.lazy import LazyUniform
 from discreet.noise.shapes import Integers, Parameter, Size, Spec, fill, integers
 
 __all__ = ["discrete_gaussian"]
@@ -48,9 +51,10 @@ def _rejection(spec: Spec, start: int, stop: int) -> Integers:
         centred = np.abs(draws).astype(np.float64)
         centred -= sigma * (sigma / t)
         centred /= sigma
-        centred *= centred
+        with np.errstate(over="ignore"):  # far from the centre of a tiny sigma: exp(-inf) is the 0 it should be
+            centred *= centred
         centred *= 0.5
-        kept = exp_coins(centred, partial(_exponent, spec, start, waiting, draws))
+        kept = exp_coins(centred, partial(_exponent, spec, start, waiting, draws, t))
         if draws.dtype == object and out.dtype != object:
             out = out.astype(object)
         if same:
@@ -63,20 +67,24 @@ def _rejection(spec: Spec, start: int, stop: int) -> Integers:
     return out
 
 
-def _exponent(spec: Spec, start: int, waiting: npt.NDArray[np.intp], draws: Integers, i: int) -> Fraction:
-    sigma = spec.exact(start + (0 if spec.single is not None else int(waiting[i])))
-    return _exact_exponent(int(draws[i]), sigma)
+def _exponent(
+    spec: Spec, start: int, waiting: npt.NDArray[np.intp], draws: Integers, t: Floats | np.float64, i: int
+) -> Fraction:
+    if spec.single is not None:
+        return _exact_exponent(int(draws[i]), spec.single, int(t))
+    return _exact_exponent(int(draws[i]), spec.exact(start + int(waiting[i])), int(np.asarray(t)[i]))
 
 
-def _exact_exponent(y: int, sigma: Fraction) -> Fraction:
-    t = sigma.numerator // sigma.denominator + 1
+def _exact_exponent(y: int, sigma: Fraction, t: int) -> Fraction:
     return (abs(y) - sigma**2 / t) ** 2 / (2 * sigma**2)
 
 
 def _exact_gaussian(sigma: Fraction) -> int:
     """Draw one discrete Gaussian variable of any sigma."""
+    t = sigma.numerator // sigma.denominator + 1
     while True:
-        y = discrete_laplace(sigma.numerator // sigma.denominator + 1)
+        y = discrete_laplace(t)
         assert isinstance(y, int)  # noqa: S101 - no size was given
-        if bernoulli_exp(_exact_exponent(y, sigma)):
+        exponent = _exact_exponent(y, sigma, t)
+        if LazyUniform().below(partial(exp_of_minus, exponent)):
             return y

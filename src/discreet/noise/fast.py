@@ -65,10 +65,15 @@ def boundary_points() -> Floats:
 
 
 def libraries_can_be_trusted() -> bool:
-    """Test the elementary functions that every sampler uses."""
+    """Test the elementary functions that samplers and densities use."""
     points = boundary_points()
-    return agrees(np.log, lambda v: v.log(), points) and agrees(
-        np.exp, lambda v: v.exp(), np.concatenate([-points, -40 * points])
+    angles = points[points <= 0.5] * (np.pi / 2)
+    return (
+        agrees(np.log, lambda v: v.log(), points)
+        and agrees(np.exp, lambda v: v.exp(), np.concatenate([-points, -40 * points]))
+        and agrees(np.log1p, lambda v: v.log1p(), -points)
+        and agrees(np.expm1, lambda v: v.expm1(), np.concatenate([points, 120 * points]))
+        and agrees(np.tan, lambda v: v.tan(), angles)
     )
 
 

@@ -13,6 +13,7 @@ depends on the exact sum alone.
 import math
 from fractions import Fraction
 from functools import partial
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from discreet.noise.bits import source
 from discreet.noise.densities import Density
 from discreet.noise.fast import BELIEVED, CHUNK, Floats
 from discreet.noise.lazy import LazyUniform, largest
+from discreet.noise.shapes import exact_array
 
 __all__ = ["grid_for", "on_grid"]
 
@@ -30,7 +32,8 @@ GRID_BITS = 20
 LARGEST = 2.0**1000
 """Grid points beyond this many steps are drawn to it before noise is added, which no sensitivity can notice."""
 
-Value = Real | npt.NDArray[np.generic] | list[Real]
+Array = npt.NDArray[np.generic] | list[Real]
+Value = Real | Array
 
 
 def grid_for(scale: Real) -> Fraction:
@@ -42,6 +45,10 @@ def grid_for(scale: Real) -> Fraction:
     return Fraction(2) ** (log2_floor(positive(scale, "scale")) - GRID_BITS)
 
 
+@overload
+def on_grid(density: Density, value: Real, scale: Value, *, grid: Real) -> float: ...
+@overload
+def on_grid(density: Density, value: Array, scale: Value, *, grid: Real) -> Floats: ...
 def on_grid(density: Density, value: Value, scale: Value, *, grid: Real) -> float | Floats:
     """Return the point of the grid nearest to ``value + scale * Z``, decided exactly.
 
@@ -72,7 +79,7 @@ def read_reals(value: Value) -> npt.NDArray[np.generic]:
     if not isinstance(value, np.ndarray | list | tuple):
         exact = _exact(value)
         return np.array([value]) if type(value) is float else _compact([exact])
-    array = np.asarray(value)
+    array = exact_array(value)
     if array.dtype.kind == "f" and array.itemsize <= 8:
         if not np.isfinite(array).all():
             raise InvalidInput("every value must be finite. Clean and clamp the data before adding noise.")
@@ -102,7 +109,7 @@ def _read_scales(scale: Value, shape: tuple[int, ...]) -> Fraction | npt.NDArray
     """Return one exact scale for all values, or a flat array with one for each."""
     if not isinstance(scale, np.ndarray | list | tuple):
         return positive(scale, "scale")
-    array = np.asarray(scale)
+    array: npt.NDArray[Any] = exact_array(scale)
     if array.dtype.kind == "O":
         array = np.array([*(positive(x, "scale") for x in array.reshape(-1)), None], dtype=object)[:-1].reshape(
             array.shape
@@ -127,7 +134,11 @@ def _chunk(
     if density.symmetric:
         z = np.where(words & np.uint64(1), -z, z)
     whole, x = _split(values, step)
-    steps = scales.astype(np.float64) / float(step) if isinstance(scales, np.ndarray) else float(scales / step)
+    steps: Floats | float
+    if isinstance(scales, np.ndarray):
+        steps = scales.astype(np.float64) / float(step)
+    else:
+        steps = float(min(scales / step, Fraction(LARGEST)))  # so many steps are never believed anyway
     z *= steps
     x += z
     x += 0.5
@@ -135,7 +146,7 @@ def _chunk(
     floors = np.floor(x)
     x -= floors
     believed = (x > slack) & (x < 1 - slack) & (mantissas >= BELIEVED)
-    out: Floats = (whole + floors) * float(step)
+    out = _add(whole, floors, believed) * float(step)
     if not believed.all():
         for i in np.flatnonzero(~believed).tolist():
             scale = _exact(scales[i]) if isinstance(scales, np.ndarray) else scales
@@ -151,14 +162,21 @@ def _guess(floor: np.float64) -> int:
     return int(floor) if abs(floor) < 2.0**200 else 0
 
 
-def _split(values: npt.NDArray[np.generic], step: Fraction) -> tuple[Floats, Floats]:
+def _split(values: npt.NDArray[np.generic], step: Fraction) -> tuple[Floats | list[int], Floats]:
     """Return the nearest grid points, in steps, and the remainders; exact but for underflow, which the slack covers."""
     if values.dtype == object:
         pairs = [_exact_split(x, step) for x in values]
-        return np.array([_to_float(whole) for whole, _ in pairs]), np.array([float(rest) for _, rest in pairs])
+        return [whole for whole, _ in pairs], np.array([float(rest) for _, rest in pairs])
     scaled = np.clip(values.astype(np.float64) / float(step), -LARGEST, LARGEST)
     whole = np.rint(scaled)
     return whole, scaled - whole
+
+
+def _add(whole: Floats | list[int], floors: Floats, believed: npt.NDArray[np.bool_]) -> Floats:
+    """Add two whole numbers and round once: rounding a point before its noise is added would move neighbours apart."""
+    if isinstance(whole, np.ndarray):
+        return whole + floors
+    return np.array([_to_float(w + int(f)) if b else 0.0 for w, f, b in zip(whole, floors, believed, strict=True)])
 
 
 def _exact_split(value: object, step: Fraction) -> tuple[int, Fraction]:

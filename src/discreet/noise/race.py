@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb, ctx
 
+from discreet.errors import InvalidParameter
 from discreet.noise.bits import source
 from discreet.noise.densities import Racing
 from discreet.noise.fast import BELIEVED, Floats
@@ -29,6 +30,9 @@ def race(density: Racing, scores: Floats, slack: Floats, exact: Callable[[int], 
     >>> race(Gumbel(), np.array([0.0, 1000.0]), np.zeros(2), lambda i: arb(1000 * i))
     1
     """
+    never = np.isneginf(scores)
+    if never.all():
+        raise InvalidParameter("a race needs a candidate whose score is above minus infinity.")
     words = source().words(scores.size)
     mantissas = words >> np.uint64(1)
     v = mantissas.astype(np.float64)
@@ -40,7 +44,6 @@ def race(density: Racing, scores: Floats, slack: Floats, exact: Callable[[int], 
             z = np.where(words & np.uint64(1), -z, z)
         keys = scores + z
         slack = np.where(mantissas < BELIEVED, np.inf, slack)
-        never = np.isneginf(scores)
         low, high = keys - slack, keys + slack
     low[never | np.isnan(low)] = -np.inf
     high[np.isnan(high)] = np.inf

@@ -3,20 +3,48 @@
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from operator import index
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, positive
+from discreet.exact import FLOAT_LIMIT, Real, positive
 
-__all__ = ["Integers", "Parameter", "Size", "Spec", "fill", "integers"]
+__all__ = ["Integers", "Parameter", "Size", "Spec", "exact_array", "fill", "integers", "shape_of"]
 
 Integers = npt.NDArray[np.int64] | npt.NDArray[np.object_]
 Parameter = Real | Sequence[Real] | npt.NDArray[np.generic]
 Size = int | tuple[int, ...] | None
 
 INT64 = range(-(2**63), 2**63)
+
+
+def shape_of(size: Size) -> tuple[int, ...]:
+    """Return the shape that a size asks for; an empty one for a scalar.
+
+    >>> shape_of(None), shape_of(3), shape_of((2, 3))
+    ((), (3,), (2, 3))
+    """
+    try:
+        shape = () if size is None else tuple(map(index, size)) if isinstance(size, tuple | list) else (index(size),)
+    except TypeError:
+        raise InvalidParameter("size must be a whole number or a tuple of them.") from None
+    if shape and min(shape) < 0:
+        raise InvalidParameter(f"size must not be negative, got {size}.")
+    return shape
+
+
+def exact_array(values: Sequence[Real] | npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """Return an array of exactly these numbers; ``np.asarray`` would round the integers of a list that holds floats.
+
+    >>> int(exact_array([2**53 + 1, 0.5])[0]) - 2**53
+    1
+    """
+    if isinstance(values, np.ndarray):
+        return values
+    array = np.array(values, dtype=object)
+    return array.astype(np.float64) if all(isinstance(x, float) for x in array.flat) else array
 
 
 class Spec:
@@ -27,12 +55,12 @@ class Spec:
     def __init__(self, value: Parameter, size: Size, name: str) -> None:
         self.single: Fraction | None = None
         self._given: npt.NDArray[np.generic] | None = None
-        wanted = (size,) if isinstance(size, int | np.integer) else size
+        wanted = shape_of(size)
         if isinstance(value, np.ndarray | list | tuple):
-            given = np.asarray(value)
-            if given.ndim and given.dtype.kind not in "biufO":
+            given = exact_array(value)
+            if given.dtype.kind not in "biufO":
                 raise InvalidParameter(f"{name} must hold numbers, got an array of {given.dtype}.")
-            shape = given.shape if wanted is None else tuple(wanted)
+            shape = given.shape if size is None else wanted
             try:
                 self._given = np.broadcast_to(given, shape)
             except ValueError:
@@ -42,11 +70,9 @@ class Spec:
             self.scalar = False
         else:
             self.single = positive(value, name)
-            self.shape = () if wanted is None else tuple(wanted)
+            self.shape = wanted
             self.floats = np.float64(float(self.single))
-            self.scalar = wanted is None
-        if self.shape and min(self.shape) < 0:
-            raise InvalidParameter(f"size must not be negative, got {self.shape}.")
+            self.scalar = size is None
 
     @property
     def count(self) -> int:
@@ -74,8 +100,10 @@ def _floats(given: npt.NDArray[np.generic], shape: tuple[int, ...], name: str) -
     if given.dtype.kind == "O":
         given = np.array([float(positive(x, name)) for x in given.ravel()]).reshape(given.shape)
     floats = given.astype(np.float64)
-    if given.dtype.kind == "b" or not np.all(np.isfinite(floats) & (floats > 0)):
-        raise InvalidParameter(f"every element of {name} must be a finite number above 0.")
+    if given.dtype.kind == "b" or not ((floats >= 2.0**-FLOAT_LIMIT) & (floats <= 2.0**FLOAT_LIMIT)).all():
+        raise InvalidParameter(
+            f"every element of {name} must be a finite number above 0, between 2^-{FLOAT_LIMIT} and 2^{FLOAT_LIMIT}."
+        )
     return np.ascontiguousarray(np.broadcast_to(floats, shape)).reshape(-1)
 
 

@@ -39,15 +39,20 @@ class Polynomial:
         g = float(self.gamma)
         rest, share = betaincinv(1 - 1 / g, 1 / g, v), betainccinv(1 / g, 1 - 1 / g, v)
         odds = np.where(rest < 0.5, (1 - rest) / rest, share / (1 - share))
-        return np.power(odds, 1 / g)
+        # Near 0 the density is flat: there z is linear in v, where z^gamma would underflow.
+        near = (1 - v) * (np.pi / g / np.sin(np.pi / g))
+        return np.where(near**g < 2.0**-60, near, np.power(odds, 1 / g))
 
     def slack(self, z: Floats, /) -> Floats:
         """Bound the error of the inverse, generously."""
         return (1 + z) * 2.0**-34
 
     def survival(self, z: arb, /) -> arb:
-        """Return the regularised incomplete beta function at 1 / (1 + z^gamma)."""
+        """Return the regularised incomplete beta function, or one minus its complement where that converges faster."""
         if not z > 0:
             return arb(1)
         g = ball(self.gamma)
-        return (1 / (1 + (z.log() * g).exp())).beta_lower(1 - 1 / g, 1 / g, regularized=True)
+        power = (z.log() * g).exp()
+        if power < 1:
+            return 1 - (power / (1 + power)).beta_lower(1 / g, 1 - 1 / g, regularized=True)
+        return (1 / (1 + power)).beta_lower(1 - 1 / g, 1 / g, regularized=True)

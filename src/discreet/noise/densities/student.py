@@ -42,8 +42,10 @@ class StudentT:
         return (1 + z) * 2.0**-34
 
     def survival(self, z: arb, /) -> arb:
-        """Return the regularised incomplete beta function at d / (d + z^2)."""
+        """Return the regularised incomplete beta function, or one minus its complement where that converges faster."""
         if not z > 0:
             return arb(1)
-        d = ball(self.degrees)
-        return (d / (d + z * z)).beta_lower(d / 2, arb(0.5), regularized=True)
+        d, square = ball(self.degrees), z * z
+        if square < d:
+            return 1 - (square / (d + square)).beta_lower(arb(0.5), d / 2, regularized=True)
+        return (d / (d + square)).beta_lower(d / 2, arb(0.5), regularized=True)

@@ -1,0 +1,82 @@
+"""The terms that a privacy loss can be made of, one file for each kind."""
+
+import dataclasses
+from fractions import Fraction
+from typing import Any
+
+from discreet.accounting.terms.base import Term, parameters
+from discreet.accounting.terms.concentrated import Concentrated
+from discreet.accounting.terms.discrete_gaussian import DiscreteGaussian
+from discreet.accounting.terms.discrete_laplace import DiscreteLaplace
+from discreet.accounting.terms.gaussian import Gaussian
+from discreet.accounting.terms.laplace import Laplace
+from discreet.accounting.terms.pure import Approximate, Pure
+from discreet.accounting.terms.randomized_response import RandomizedResponse
+from discreet.errors import UnknownKind
+
+__all__ = [
+    "KINDS",
+    "Approximate",
+    "Concentrated",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Gaussian",
+    "Laplace",
+    "Pure",
+    "RandomizedResponse",
+    "Term",
+    "from_record",
+    "parameters",
+    "to_record",
+]
+
+KINDS: dict[str, type[Any]] = {
+    kind.kind: kind
+    for kind in (
+        Approximate,
+        Concentrated,
+        DiscreteGaussian,
+        DiscreteLaplace,
+        Gaussian,
+        Laplace,
+        Pure,
+        RandomizedResponse,
+    )
+}
+
+
+def to_record(term: Term) -> dict[str, Any]:
+    """Return a term as plain JSON values; rationals as exact strings.
+
+    >>> to_record(Laplace(Fraction(1, 10)))
+    {'kind': 'laplace', 'epsilon': '1/10'}
+    """
+    plain = {k: str(v) if isinstance(v, Fraction) else v for k, v in parameters(term).items()}
+    return {"kind": term.kind, **plain}
+
+
+def from_record(record: dict[str, Any]) -> Term:
+    """Read what ``to_record`` wrote; anything else is refused."""
+    kind = record.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UnknownKind(f"a privacy loss of kind {kind!r} is not known to this version; it was not read.")
+    cls = KINDS[kind]
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    given = {key: value for key, value in record.items() if key != "kind"}
+    if set(given) != set(fields):
+        raise UnknownKind(f"a {kind} loss has the parameters {sorted(fields)}, got {sorted(given)}.")
+    term: Term = cls(**{name: _read(value, fields[name].type, f"{kind}.{name}") for name, value in given.items()})
+    return term
+
+
+def _read(value: object, wanted: object, name: str) -> Fraction | int | bool:
+    try:
+        if wanted is bool and isinstance(value, bool):
+            return value
+        if wanted is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        if wanted is Fraction and isinstance(value, str) and (exact := Fraction(value)) >= 0:
+            return exact
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise UnknownKind(f"{name} does not hold a number that this kind can have; the record was not read.")

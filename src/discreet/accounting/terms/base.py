@@ -1,0 +1,45 @@
+"""What a term of a privacy loss must be able to say.
+
+A term describes the worst pair of output distributions (P, Q) that one release can give on neighbours. Everything it
+returns holds for both directions, P against Q and Q against P, and is rounded outward.
+"""
+
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+__all__ = ["Term", "parameters"]
+
+
+class Term(Protocol):
+    """One release, by the law of its noise and nothing else."""
+
+    kind: ClassVar[str]
+    """The name in serialised records. It is never removed and never changes its meaning."""
+
+    @property
+    def pure(self) -> Fraction | None:
+        """The smallest epsilon with delta 0, rounded up; None if there is none."""
+        ...
+
+    @property
+    def rho(self) -> Fraction | None:
+        """A zCDP parameter; None if there is none."""
+        ...
+
+    def delta(self, epsilon: Fraction, /) -> float:
+        """Return the hockey-stick divergence at epsilon >= 0."""
+        ...
+
+    def renyi(self, alpha: Fraction, /) -> float:
+        """Return the Renyi divergence of order alpha > 1."""
+        ...
+
+    def group(self, size: int, /) -> "Term":
+        """Return the term for data sets that differ in up to ``size`` units."""
+        ...
+
+
+def parameters(term: Term) -> dict[str, Any]:
+    """Return a term's parameters by name, in the order of their declaration."""
+    return {field.name: getattr(term, field.name) for field in fields(term)}  # type: ignore[arg-type]

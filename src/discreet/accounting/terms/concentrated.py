@@ -1,0 +1,77 @@
+"""Zero-concentrated differential privacy (Bun and Steinke, TCC 2016), and the way from Renyi divergences to delta."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from discreet.exact import ball, up
+
+__all__ = ["Concentrated", "renyi_delta"]
+
+
+@dataclass(frozen=True, slots=True)
+class Concentrated:
+    """A mechanism whose Renyi divergence of every order alpha is at most ``alpha * parameter``."""
+
+    parameter: Fraction
+    kind: ClassVar[str] = "zcdp"
+
+    @property
+    def pure(self) -> Fraction | None:
+        """None: the loss may be unbounded."""
+        return None if self.parameter else Fraction(0)
+
+    @property
+    def rho(self) -> Fraction:
+        """The parameter itself."""
+        return self.parameter
+
+    def delta(self, epsilon: Fraction, /) -> float:
+        """The best order's conversion."""
+        return renyi_delta(self.renyi, epsilon)
+
+    def renyi(self, alpha: Fraction, /) -> float:
+        """``alpha * rho``."""
+        return up(lambda: ball(alpha * self.parameter))
+
+    def group(self, size: int, /) -> "Concentrated":
+        """Bun and Steinke, Proposition 1.9: the square of the size."""
+        return Concentrated(size**2 * self.parameter)
+
+
+def renyi_delta(renyi: Callable[[Fraction], float], epsilon: Fraction) -> float:
+    """Return the smallest delta that Renyi divergences of any order prove at epsilon.
+
+    Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12: ``exp((a - 1)(D_a - epsilon)) / a * (1 - 1/a)^(a - 1)``.
+    Every order gives a valid bound, so the search for the best one may be rough and its result is still a proof.
+    """
+
+    def log_delta(log_order: float) -> float:
+        a = 1 + math.exp(log_order)
+        divergence = renyi(Fraction(a))
+        if math.isinf(divergence):
+            return math.inf
+        return (a - 1) * (divergence - float(epsilon) + math.log1p(-1 / a)) - math.log(a)
+
+    best = Fraction(1 + math.exp(_minimum(log_delta, -12.0, 18.0)))
+    divergence = renyi(best)
+    if math.isinf(divergence):
+        return 1.0
+    gap = Fraction(divergence) - epsilon
+    return min(1.0, up(lambda: ((ball(best) - 1) * (ball(gap) + (1 - 1 / ball(best)).log())).exp() / ball(best)))
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return a point near the minimum: the best of a coarse grid, refined by golden section."""
+    grid = [low + (high - low) * i / 40 for i in range(41)]
+    best = min(grid, key=function)
+    left, right, ratio = best - (high - low) / 40, best + (high - low) / 40, (math.sqrt(5) - 1) / 2
+    for _ in range(40):
+        a, b = right - ratio * (right - left), left + ratio * (right - left)
+        if function(a) <= function(b):
+            right = b
+        else:
+            left = a
+    return min((left + right) / 2, best, key=function)

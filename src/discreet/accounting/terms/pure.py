@@ -1,0 +1,107 @@
+"""Opaque mechanisms: nothing is known but epsilon, or epsilon and delta.
+
+Binary randomised response with parameter epsilon dominates every epsilon-DP mechanism, and with an outcome of
+probability delta that gives everything away it dominates every (epsilon, delta)-DP one (Kairouz, Oh, Viswanath,
+ICML 2015). So these terms are evaluated as that mechanism.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from flint import arb
+
+from discreet.accounting.terms.base import Term
+from discreet.exact import ball, up
+
+__all__ = ["Approximate", "Pure", "pure_rho"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """An epsilon-DP mechanism of which nothing else is known."""
+
+    epsilon: Fraction
+    kind: ClassVar[str] = "pure"
+
+    @property
+    def pure(self) -> Fraction:
+        """Epsilon itself."""
+        return self.epsilon
+
+    @property
+    def rho(self) -> Fraction:
+        """``epsilon tanh(epsilon / 2)``."""
+        return pure_rho(self.epsilon)
+
+    def delta(self, epsilon: Fraction, /) -> float:
+        """``(e^epsilon0 - e^epsilon) / (1 + e^epsilon0)``."""
+        if epsilon >= self.epsilon:
+            return 0.0
+        return up(lambda: (ball(self.epsilon).exp() - ball(epsilon).exp()) / (1 + ball(self.epsilon).exp()))
+
+    def renyi(self, alpha: Fraction, /) -> float:
+        """``log(p^a q^(1-a) + q^a p^(1-a)) / (a - 1)`` with ``p = e^epsilon q`` and ``p + q = 1``."""
+        if not self.epsilon:
+            return 0.0
+
+        def formula() -> arb:
+            a, e = ball(alpha), ball(self.epsilon)
+            return (((a * e).exp() + ((1 - a) * e).exp()) / (1 + e.exp())).log() / (a - 1)
+
+        return up(formula)
+
+    def group(self, size: int, /) -> "Pure":
+        """Group privacy: epsilon grows in proportion."""
+        return Pure(size * self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Approximate:
+    """An (epsilon, delta)-DP mechanism of which nothing else is known."""
+
+    epsilon: Fraction
+    failure: Fraction
+    kind: ClassVar[str] = "approximate"
+
+    @property
+    def pure(self) -> Fraction | None:
+        """None: with probability ``failure`` anything may happen."""
+        return None if self.failure else self.epsilon
+
+    @property
+    def rho(self) -> Fraction | None:
+        """None: with probability ``failure`` anything may happen."""
+        return None if self.failure else pure_rho(self.epsilon)
+
+    def delta(self, epsilon: Fraction, /) -> float:
+        """``failure + (1 - failure) delta(epsilon)`` of the pure part."""
+        if epsilon >= self.epsilon:
+            return up(lambda: ball(self.failure))
+        f, e0, e = self.failure, self.epsilon, epsilon
+        return up(lambda: ball(f) + (1 - ball(f)) * (ball(e0).exp() - ball(e).exp()) / (1 + ball(e0).exp()))
+
+    def renyi(self, alpha: Fraction, /) -> float:
+        """Infinite, unless the failure probability is 0."""
+        return float("inf") if self.failure else Pure(self.epsilon).renyi(alpha)
+
+    def group(self, size: int, /) -> Term:
+        """``(k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1))``: the sum of the steps of the chain."""
+        if not self.epsilon:
+            return Approximate(Fraction(0), min(Fraction(1), size * self.failure))
+        e, f = self.epsilon, self.failure
+        steps = up(lambda: ball(f) * ((size * ball(e)).exp() - 1) / (ball(e).exp() - 1)) if f else 0.0
+        return Approximate(size * e, min(Fraction(1), Fraction(steps)))
+
+
+def pure_rho(epsilon: Fraction) -> Fraction:
+    """Return ``epsilon tanh(epsilon / 2)``, the zCDP parameter of randomised response and so of every pure mechanism.
+
+    It is below the classical ``epsilon^2 / 2`` (Bun and Steinke, TCC 2016). With ``h = epsilon / 2`` and
+    ``w = (2 alpha - 1)^2``, ``(alpha - 1) D_alpha = log cosh(h sqrt w) - log cosh h``, and the right side is concave
+    in w, hence below its tangent at ``w = 1``, which is ``alpha (alpha - 1) epsilon tanh(epsilon / 2)``.
+
+    >>> float(pure_rho(Fraction(2)))
+    1.52318831191...
+    """
+    return Fraction(up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())) if epsilon else Fraction(0)

@@ -1,0 +1,69 @@
+"""Value mechanisms lifted to records by a query."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.accounting import PrivacyLoss
+from discreet.errors import InvalidParameter
+from discreet.exact import show
+from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.interface import Mechanism, Records, Shift
+from discreet.units import Relation, check_relation
+
+__all__ = ["Lifted", "lift"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifted(Faces):
+    """A value mechanism applied to the answer of a query.
+
+    Satisfies the mechanism's loss under ``relation`` whenever the query's sensitivity, in the mechanism's norm and
+    under that relation, is at most what the mechanism was built for. Queries of ``discreet.sensitivity`` state theirs
+    and are checked; for any other function the sensitivity is the author's promise.
+    """
+
+    mechanism: Mechanism[Any, Any]
+    query: Callable[[Sequence[Any]], Any]
+    relation: Relation
+
+    def __post_init__(self) -> None:
+        check_relation(self.relation)
+        domain = self.mechanism.domain
+        if not isinstance(domain, Shift):
+            raise InvalidParameter("only a mechanism on values can be lifted; this one already takes records.")
+        stated = getattr(self.query, "sensitivity", None)
+        if stated is not None:
+            p = domain.norm if math.isinf(domain.norm) else Fraction(domain.norm)
+            needed = stated(p, relation=self.relation)
+            if needed > Fraction(domain.sensitivity):
+                raise InvalidParameter(
+                    f"the query changes by up to {show(needed)} between {self.relation} neighbours, but the mechanism "
+                    f"is built for {show(domain.sensitivity)}. Write sensitivity={show(needed)}."
+                )
+
+    @property
+    def domain(self) -> Records:
+        """Data sets under the stated relation, with the query's public size where it has one."""
+        size = getattr(self.query, "size", None)
+        return Records(relation=self.relation, bounds=getattr(self.query, "bounds", None), size=size)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The mechanism's, now about records."""
+        return self.mechanism.loss.under(self.relation)
+
+    def release(self, records: Sequence[Any], /) -> Any:  # noqa: ANN401 - whatever the mechanism gives
+        """Ask the query and release its answer."""
+        return self.mechanism.release(self.query(records))
+
+    def error(self, beta: float = 0.05, **options: Any) -> Any:  # noqa: ANN401 - whatever the mechanism promises
+        """Return the mechanism's error, about the query's exact answer."""
+        return self.mechanism.error(beta, **options)  # type: ignore[attr-defined]
+
+
+def lift(mechanism: Mechanism[Any, Any], query: Callable[[Sequence[Any]], Any], relation: str) -> Lifted:
+    """Return the mechanism applied to a query of records."""
+    return Lifted(mechanism=mechanism, query=query, relation=check_relation(relation))

@@ -1,0 +1,138 @@
+"""Median and quantiles of bounded numbers by the exponential mechanism.
+
+Smith, "Privacy-preserving Statistical Estimation with Optimal Convergence Rates", STOC 2011. The ideal mechanism has a
+density on the whole interval that is constant between neighbouring data points, so it is drawn in two exact steps:
+which gap, by a race over log-lengths, then where in the gap, rounded to a public grid.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb
+
+from discreet.accounting import PrivacyLoss
+from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
+from discreet.exact import Real, ball, finite, positive, show
+from discreet.exact import probability as a_probability
+from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.interface import Records
+from discreet.mechanisms.scale import NOT_GIVEN
+from discreet.noise import grid_for, on_grid, race
+from discreet.noise.densities import Gumbel, Uniform
+from discreet.noise.fast import Floats
+from discreet.units import Relation, check_relation
+
+__all__ = ["Quantile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Quantile(Faces):
+    """Release a number with about a share ``probability`` of the data below it.
+
+    A point y scores ``-|#{x < y} - probability * n|``. Satisfies ``epsilon``-DP under ``relation``: replacing a record
+    moves a score by at most 1, adding one by at most ``max(probability, 1 - probability)``. Data is clamped to
+    ``bounds``; NaN counts as the lower bound. Ties, all-equal and empty data are ordinary data.
+
+    >>> median = Quantile(bounds=(0, 100), epsilon=2, relation="replace_one")
+    >>> 20 < median.release(np.full(1000, 42.0) + np.arange(1000) / 1000) < 60
+    True
+    >>> median.error(0.05, size=1000)      # people between the release and the median, in 19 of 20 releases
+    9.90...
+    """
+
+    bounds: tuple[Real, Real] = NOT_GIVEN
+    epsilon: Real
+    relation: Relation
+    probability: Real = Fraction(1, 2)
+    grid: Real = NOT_GIVEN
+
+    def __post_init__(self) -> None:
+        if self.bounds is NOT_GIVEN:
+            raise UnboundedSensitivity("a quantile needs bounds: without them nothing is known. Write bounds=(0, 120).")
+        low, high = (finite(end, "bounds") for end in self.bounds)
+        if not low < high:
+            raise InvalidParameter(f"bounds must be (low, high) with low below high, got {self.bounds}.")
+        a_probability(self.probability, "probability")
+        positive(self.epsilon, "epsilon")
+        check_relation(self.relation)
+        object.__setattr__(
+            self, "grid", grid_for(high - low) if self.grid is NOT_GIVEN else positive(self.grid, "grid")
+        )
+
+    def __repr__(self) -> str:
+        low, high = (show(end) for end in self.bounds)
+        grid = (
+            "" if self.grid == grid_for(Fraction(self.bounds[1]) - Fraction(self.bounds[0])) else f", grid={self.grid}"
+        )
+        return (
+            f"Quantile(probability={show(self.probability)}, bounds=({low}, {high}), epsilon={show(self.epsilon)}, "
+            f"relation={self.relation!r}{grid})"
+        )
+
+    @property
+    def domain(self) -> Records:
+        """Numbers, clamped to the bounds."""
+        return Records(relation=self.relation, bounds=self.bounds)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """Pure differential privacy."""
+        return PrivacyLoss.pure(self.epsilon).under(self.relation)
+
+    @property
+    def rate(self) -> Fraction:
+        """How strongly ranks count: ``epsilon`` over twice the sensitivity of the score."""
+        p = Fraction(self.probability)
+        return Fraction(self.epsilon) / (2 * (1 if self.relation == "replace_one" else max(p, 1 - p)))
+
+    def release(self, records: Sequence[Real] | npt.NDArray[np.generic], /) -> float:
+        """Return a point of the grid within the bounds."""
+        points = self._points(records)
+        gaps = np.diff(points)
+        with np.errstate(divide="ignore"):
+            scores = np.log(gaps) + self._ranks(gaps.size - 1) * float(self.rate)
+        slack = np.where(gaps > 0, np.abs(scores) * 2.0**-48 + 2.0**-40, 0.0)
+        gap = race(Gumbel(), scores, slack, lambda i: self._log_weight(points, i))
+        start, width = Fraction(points[gap]), Fraction(points[gap + 1]) - Fraction(points[gap])
+        drawn = on_grid(Uniform(), start, width, grid=self.grid)
+        return min(max(drawn, float(self.bounds[0])), float(self.bounds[1]))
+
+    def error(self, beta: Real = 0.05, *, size: int, share: Real = Fraction(1, 1000)) -> float:
+        """Return how many ranks the release may be off, with probability ``1 - beta``.
+
+        The bound of the exponential mechanism: ``log(1 / (share * beta)) / rate``, where ``share`` is the part of the
+        interval in which a good answer can be found. That depends on the data: take the precision one cares for.
+        """
+        if type(size) is not int or size < 0:
+            raise InvalidParameter(f"size must be a whole number of at least 0, got {size!r}.")
+        good = a_probability(share, "share", one=True) * a_probability(beta, "beta")
+        return min(float(size), -math.log(good) / float(self.rate))
+
+    def worst_case(self) -> tuple[list[Real], list[Real]]:
+        """All records at one end, and one of them moved to the other end or left out."""
+        low, high = self.bounds
+        return [low, low, low], ([low, low, high] if self.relation == "replace_one" else [low, low])
+
+    def _points(self, records: Sequence[Real] | npt.NDArray[np.generic]) -> Floats:
+        try:
+            values = np.array(records, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput("a quantile takes a sequence of numbers.") from None
+        if values.ndim != 1:
+            raise InvalidInput(f"a quantile takes a vector of numbers, got {values.ndim} dimensions.")
+        low, high = (float(end) for end in self.bounds)
+        values[np.isnan(values)] = low
+        points: Floats = np.concatenate([[low], np.sort(np.clip(values, low, high)), [high]])
+        return points
+
+    def _ranks(self, size: int) -> Floats:
+        """Return the scores of the gaps, as doubles."""
+        return np.negative(np.abs(np.arange(size + 1, dtype=np.float64) - size * float(self.probability)))
+
+    def _log_weight(self, points: Floats, i: int) -> arb:
+        rank = -abs(i - (points.size - 2) * Fraction(self.probability))
+        return ball(Fraction(points[i + 1]) - Fraction(points[i])).log() + ball(self.rate * rank)

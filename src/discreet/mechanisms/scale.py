@@ -1,0 +1,38 @@
+"""The two ways to say how much noise: by epsilon or by scale."""
+
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import InvalidParameter
+from discreet.exact import Real, positive, show
+
+__all__ = ["NOT_GIVEN", "complete", "shorter"]
+
+NOT_GIVEN: Any = None
+"""The default of a parameter that can be worked out from the others; it is filled in when the value is made."""
+
+
+def complete(sensitivity: Fraction, epsilon: Real, scale: Real, name: str) -> tuple[Real, Real]:
+    """Return epsilon and scale with ``epsilon * scale == sensitivity``, from whichever was given.
+
+    >>> complete(Fraction(1), 0.5, NOT_GIVEN, "Laplace")
+    (0.5, Fraction(2, 1))
+    """
+    if epsilon is NOT_GIVEN and scale is NOT_GIVEN:
+        raise InvalidParameter(f"{name} needs epsilon= or scale=: how much noise shall there be?")
+    if epsilon is NOT_GIVEN:
+        return sensitivity / positive(scale, "scale"), scale
+    if scale is NOT_GIVEN:
+        return epsilon, sensitivity / positive(epsilon, "epsilon")
+    if positive(epsilon, "epsilon") * positive(scale, "scale") != sensitivity:
+        raise InvalidParameter(f"{name} was given an epsilon and a scale that disagree; give one of them.")
+    return epsilon, scale
+
+
+def shorter(epsilon: Real, scale: Real) -> str:
+    """Return the keyword that says the amount of noise exactly and in fewer characters.
+
+    >>> shorter(0.1, Fraction(1) / Fraction(0.1))
+    'epsilon=0.1'
+    """
+    return min(f"epsilon={show(epsilon)}", f"scale={show(scale)}", key=len)

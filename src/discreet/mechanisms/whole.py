@@ -1,0 +1,51 @@
+"""Whole numbers in, exact noise added, whole numbers out."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput
+from discreet.noise.shapes import INT64, Integers, Size
+
+__all__ = ["Whole", "add_noise"]
+
+Whole = TypeVar("Whole", int, npt.NDArray[np.int64])
+
+Draw = Callable[[Size], "int | Integers"]
+
+
+def add_noise(value: Whole, draw: Draw, name: str) -> Whole:
+    """Return the value plus noise: exact for a Python int, saturating at the limits of int64 for an array.
+
+    The noise is never clipped, only the sum, so saturation is a function of the exact release.
+
+    >>> add_noise(np.array([2**63 - 1]), lambda size: np.array([5]), "Geometric")
+    array([9223372036854775807])
+    """
+    if isinstance(value, np.ndarray | list | tuple):
+        whole = _whole_array(value, name)
+        return _saturating_sum(whole, np.asarray(draw(whole.shape)))
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise InvalidInput(f"{name} releases whole numbers, got {type(value).__name__}. For real values use Laplace.")
+    return int(value) + int(draw(None))
+
+
+def _whole_array(value: object, name: str) -> npt.NDArray[np.int64]:
+    array = np.asarray(value)
+    if array.dtype.kind in "iu" or array.size == 0:
+        return np.asarray(np.minimum(array, np.iinfo(np.int64).max), dtype=np.int64)
+    if array.dtype == object and all(isinstance(x, int) and not isinstance(x, bool) for x in array.reshape(-1)):
+        return np.array([max(min(x, INT64[-1]), INT64[0]) for x in array.reshape(-1)], np.int64).reshape(array.shape)
+    raise InvalidInput(f"{name} releases whole numbers, got an array of {array.dtype}. For real values use Laplace.")
+
+
+def _saturating_sum(value: npt.NDArray[np.int64], noise: Integers) -> npt.NDArray[np.int64]:
+    if noise.dtype == object:
+        exact = [max(min(int(a) + int(b), INT64[-1]), INT64[0]) for a, b in zip(value.flat, noise.flat, strict=True)]
+        return np.array(exact, dtype=np.int64).reshape(value.shape)
+    total = value + noise
+    overflow = ((value ^ total) & (noise ^ total)) < 0
+    total[overflow] = np.where(noise[overflow] > 0, INT64[-1], INT64[0])
+    return total
