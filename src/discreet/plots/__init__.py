@@ -1,0 +1,12 @@
+"""Altair pictures of plain arrays, in one house style that survives a black-and-white printer.
+
+Every function takes plain sequences and returns an Altair chart; ``svg`` turns a chart into text for a web page. Altair
+and vl-convert are imported when a picture is drawn and not before.
+"""
+
+from discreet.plots.bars import bars_with_error
+from discreet.plots.density import noise_distribution
+from discreet.plots.tradeoff import error_against_epsilon
+from discreet.plots.vector import svg
+
+__all__ = ["bars_with_error", "error_against_epsilon", "noise_distribution", "svg"]
