@@ -19,7 +19,7 @@ from discreet.exact import Real, ball, positive, show, smallest
 from discreet.mechanisms.accuracy import Bound, per_query
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, complete, shorter
+from discreet.mechanisms.scale import NOT_GIVEN, amount, complete
 from discreet.mechanisms.whole import Whole, add_noise
 from discreet.noise import discrete_laplace
 
@@ -57,7 +57,7 @@ class Geometric(Faces):
         object.__setattr__(self, "scale", scale)
 
     def __repr__(self) -> str:
-        return f"Geometric(sensitivity={self.sensitivity}, {shorter(self.epsilon, self.scale)})"
+        return f"Geometric(sensitivity={self.sensitivity}, {amount(self.epsilon, self.scale)})"
 
     @property
     def domain(self) -> Shift:

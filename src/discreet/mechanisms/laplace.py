@@ -16,7 +16,7 @@ from discreet.exact import Real, positive, show
 from discreet.mechanisms.accuracy import Bound, laplace_error
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, complete, shorter
+from discreet.mechanisms.scale import NOT_GIVEN, amount, complete
 from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Laplace as Density
 from discreet.noise.fast import Floats
@@ -53,7 +53,7 @@ class Laplace(Faces):
 
     def __repr__(self) -> str:
         grid = "" if self.grid == grid_for(self.scale) else f", grid={show(self.grid)}"
-        return f"Laplace(sensitivity={show(self.sensitivity)}, {shorter(self.epsilon, self.scale)}{grid})"
+        return f"Laplace(sensitivity={show(self.sensitivity)}, {amount(self.epsilon, self.scale)}{grid})"
 
     @property
     def domain(self) -> Shift:

@@ -1,5 +1,6 @@
 """The classic bad design: publish one random person."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -48,6 +49,11 @@ class RandomRecord(Faces):
         index = uniform_below(self.size)
         assert isinstance(index, int)  # noqa: S101 - no size was given
         return records[index]
+
+    def log_probability(self, records: Sequence[Any], record: Any, /) -> float:  # noqa: ANN401
+        """Return the log of the share of records that equal this one."""
+        share = sum(other == record for other in records) / self.size
+        return math.log(share) if share else -math.inf
 
     def worst_case(self) -> tuple[list[int], list[int]]:
         """One record replaced."""

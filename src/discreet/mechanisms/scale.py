@@ -6,7 +6,7 @@ from typing import Any
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, positive, show
 
-__all__ = ["NOT_GIVEN", "complete", "shorter"]
+__all__ = ["NOT_GIVEN", "amount", "complete"]
 
 NOT_GIVEN: Any = None
 """The default of a parameter that can be worked out from the others; it is filled in when the value is made."""
@@ -29,10 +29,11 @@ def complete(sensitivity: Fraction, epsilon: Real, scale: Real, name: str) -> tu
     return epsilon, scale
 
 
-def shorter(epsilon: Real, scale: Real) -> str:
-    """Return the keyword that says the amount of noise exactly and in fewer characters.
+def amount(epsilon: Real, scale: Real) -> str:
+    """Return the keyword that says the amount of noise exactly: epsilon, unless only the scale is a plain number.
 
-    >>> shorter(0.1, Fraction(1) / Fraction(0.1))
-    'epsilon=0.1'
+    >>> amount(0.1, Fraction(1) / Fraction(0.1)), amount(Fraction(1, 3), 3)
+    ('epsilon=0.1', 'scale=3')
     """
-    return min(f"epsilon={show(epsilon)}", f"scale={show(scale)}", key=len)
+    by_epsilon, by_scale = f"epsilon={show(epsilon)}", f"scale={show(scale)}"
+    return by_scale if "Fraction" in by_epsilon and "Fraction" not in by_scale else by_epsilon
