@@ -7,6 +7,7 @@ The statistical checks use a fixed number of draws from the secure source and ra
 import dataclasses
 import inspect
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -17,12 +18,15 @@ from discreet import mechanisms
 from discreet.accounting import PrivacyLoss
 from discreet.exact import log2_floor
 from discreet.mechanisms import Mechanism, Records, Shift
+from discreet.noise.fast import Floats
 from discreet.testing.rebuild import rebuild
 
 __all__ = ["Conformance", "check_mechanism"]
 
 DRAWS = 4000
 FALSE_ALARM = 1e-9
+POOLED = 50
+"""Expected releases per cell of the chi-square test, enough for its tail to be near the stated one."""
 TOLERANCE = 1e-9
 EPSILONS = (0.0, 0.25, 0.5, 0.9, 1.0)
 """Where the exact claim is checked, as fractions of the epsilon that holds with delta 1e-6."""
@@ -163,15 +167,29 @@ def _law_is_drawn(mechanism: Mechanism[Any, Any], pair: tuple[Any, Any] | None, 
     assert pair is not None
     x = pair[0]
     law = {y: math.exp(twin.log_probability(x, y)) for y in support}
-    counts = dict.fromkeys(law, 0)
-    for _ in range(DRAWS):
-        y = twin.release(x)
-        counts[y] = counts.get(y, 0) + 1
-    for y, p in law.items():
-        tail = min(_binomial_tail(counts[y], DRAWS, p), _binomial_tail(DRAWS - counts[y], DRAWS, 1 - p))
-        assert tail > FALSE_ALARM / len(law), (
-            f"output {y!r} came {counts[y]} times in {DRAWS}, expected {DRAWS * p:.1f}."
-        )
+    drawn = Counter(twin.release(x) for _ in range(DRAWS))
+    strays = sum(count for y, count in drawn.items() if y not in law)
+    assert _binomial_tail(strays, DRAWS, TOLERANCE) > FALSE_ALARM, f"{strays} of {DRAWS} releases are no listed output."
+    seen, expected = _pooled([(drawn[y], DRAWS * p) for y, p in law.items()])
+    statistic = float(np.sum((seen - expected) ** 2 / expected))
+    assert _chi_square_tail(statistic, len(seen) - 1) > FALSE_ALARM, (
+        f"releases do not follow log_probability: chi-square {statistic:.0f} with {len(seen) - 1} degrees of freedom."
+    )
+
+
+def _pooled(cells: list[tuple[float, float]]) -> tuple[Floats, Floats]:
+    """Join neighbouring outputs, in the order they are listed, until each cell expects ``POOLED`` releases."""
+    pools = [[0.0, 0.0]]
+    for seen, expected in cells:
+        if pools[-1][1] >= POOLED:
+            pools.append([0.0, 0.0])
+        pools[-1][0] += seen
+        pools[-1][1] += expected
+    if len(pools) > 1 and pools[-1][1] < POOLED:
+        last = pools.pop()
+        pools[-1] = [pools[-1][0] + last[0], pools[-1][1] + last[1]]
+    seen_, expected_ = np.array(pools).T
+    return seen_, expected_
 
 
 def _worst_case(mechanism: Mechanism[Any, Any]) -> tuple[Any, Any] | None:
@@ -220,3 +238,10 @@ def _binomial_tail(successes: int, trials: int, p: float) -> float:
     from scipy.special import bdtrc
 
     return 1.0 if successes == 0 else float(bdtrc(successes - 1, trials, min(max(p, 0.0), 1.0)))
+
+
+def _chi_square_tail(statistic: float, degrees: int) -> float:
+    """Return the probability of a larger statistic under the law, with a safety factor for its approximate tail."""
+    from scipy.special import chdtrc
+
+    return 1.0 if degrees < 1 else 1e3 * float(chdtrc(degrees, statistic))

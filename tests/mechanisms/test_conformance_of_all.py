@@ -1,0 +1,70 @@
+"""Every mechanism we ship keeps the contract that we ask of others."""
+
+from fractions import Fraction
+
+import pytest
+
+import discreet.mechanisms
+from discreet import (
+    STAT,
+    BoundedCount,
+    DiscreteGaussian,
+    Exponential,
+    Gaussian,
+    Geometric,
+    Laplace,
+    NoisyMax,
+    PermuteAndFlip,
+    Quantile,
+    RandomizedResponse,
+    RandomRecord,
+    Warner,
+    YesBiased,
+)
+from discreet.testing import check_mechanism
+
+MECHANISMS = [
+    (Geometric(sensitivity=1, epsilon=0.5), None),
+    (Geometric(sensitivity=3, scale=Fraction(7, 3)), None),
+    (Laplace(sensitivity=1, epsilon=0.5), None),
+    (Laplace(sensitivity=Fraction(1, 3), scale=2, grid=0.25), None),
+    (Gaussian(sensitivity=1, epsilon=1, delta=1e-5), None),
+    (Gaussian(sensitivity=2, sigma=5), None),
+    (DiscreteGaussian(sensitivity=1, sigma=4), None),
+    (DiscreteGaussian(sensitivity=1, epsilon=1, delta=1e-5), None),
+    (Exponential(epsilon=1), None),
+    (Exponential(epsilon=1, sensitivity=2, monotone=True), None),
+    (BoundedCount(size=5, epsilon=1), None),
+    (PermuteAndFlip(epsilon=1), None),
+    (NoisyMax(epsilon=1, noise="laplace"), None),
+    (Quantile(bounds=(0, 10), epsilon=1, relation="add_remove", grid=0.25), [k / 4 for k in range(41)]),
+    (
+        Quantile(bounds=(0.1, 9.9), epsilon=1, relation="replace_one", grid=0.25, probability=0.3),
+        [0.1, *(k / 4 for k in range(1, 40)), 9.9],
+    ),
+    (RandomizedResponse(epsilon=1), None),
+    (RandomizedResponse(epsilon=2, categories=5), None),
+    (Warner(truth=0.75), None),
+    (Warner(truth=Fraction(1, 3)), None),
+    (YesBiased(), None),
+    (STAT(query=abs, size=10, epsilon=1), None),
+    (RandomRecord(size=4), [0, 1]),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "outputs"), MECHANISMS, ids=lambda value: repr(value)[:60])
+def test_keeps_the_contract(mechanism, outputs):
+    done = check_mechanism(mechanism, outputs=outputs)
+    assert {"interface", "frozen", "keyword-only", "loss"} <= set(done.passed)
+    if hasattr(mechanism, "log_probability"):
+        assert {"claim", "law"} <= set(done.passed)
+
+
+def test_no_mechanism_is_left_out():
+    """A class with a release and a loss of its own that is exported must appear above."""
+    shipped = {
+        cls
+        for name in discreet.mechanisms.__all__
+        if isinstance(cls := getattr(discreet.mechanisms, name), type) and hasattr(cls, "release")
+    } - {discreet.mechanisms.Mechanism, discreet.mechanisms.Lifted}
+    assert shipped == {type(mechanism) for mechanism, _ in MECHANISMS}
