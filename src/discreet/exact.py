@@ -24,6 +24,7 @@ __all__ = [
     "enclose",
     "finite",
     "log2_floor",
+    "plain",
     "positive",
     "probability",
     "show",
@@ -62,6 +63,22 @@ def finite(value: object, name: str) -> Fraction:
     if exact and abs(exact.numerator.bit_length() - exact.denominator.bit_length()) > FLOAT_LIMIT:
         raise InvalidParameter(f"{name} must lie between 2^-{FLOAT_LIMIT} and 2^{FLOAT_LIMIT} in size.")
     return exact
+
+
+def plain(value: Real) -> Real:
+    """Return the same number as a Python int, float or Fraction: numpy's own integers wrap around in rationals.
+
+    >>> import numpy as np
+    >>> plain(np.uint8(200)), plain(np.float32(0.5)), plain(Fraction(1, 3))
+    (200, 0.5, Fraction(1, 3))
+    """
+    if isinstance(value, float):
+        return float(value)
+    exact = finite(value, "value")
+    as_float = float(exact)
+    if exact.denominator == 1:
+        return exact.numerator
+    return as_float if not isinstance(value, Fraction) and Fraction(as_float) == exact else exact
 
 
 def positive(value: object, name: str) -> Fraction:

@@ -62,17 +62,16 @@ def renyi_of(terms: tuple[Counted, ...], alpha: Fraction) -> float:
 def delta_of(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
     """Return the delta that these terms together are proven to have at epsilon."""
     failure, rest = _set_failures_aside(terms)
-    if not failure:
-        return _delta_without_failure(rest, epsilon)
-    below = _delta_without_failure(rest, epsilon)
-    return min(1.0, up(lambda: 1 - (1 - ball(failure)) * (1 - ball(below))))
+    below = min(1.0, _delta_without_failure(rest, epsilon))
+    return below if not failure else min(1.0, up(lambda: 1 - (1 - ball(failure)) * (1 - ball(below))))
 
 
 def epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
     """Return a smallest epsilon with ``delta_of(epsilon) <= delta``; infinite if there is none."""
-    total = pure_of(terms)
+    failure, rest = _set_failures_aside(terms)
+    total = None if failure > delta else pure_of(rest)
     cap = math.inf if total is None else upward(total)
-    if not delta or not cap:
+    if failure > delta or not delta or not cap:
         return cap
     return smallest(lambda epsilon: delta_of(terms, Fraction(epsilon)) <= delta, cap)
 

@@ -144,7 +144,8 @@ class PrivacyLoss:
             record = json.loads(text)
         except (ValueError, TypeError, RecursionError):
             raise UnknownKind("this is not a serialised privacy loss: it is not JSON.") from None
-        if not isinstance(record, dict) or (record.get("record"), record.get("version")) != (RECORD, VERSION):
+        header = (record.get("record"), record.get("version")) if isinstance(record, dict) else None
+        if header != (RECORD, VERSION) or type(header[1]) is not int:
             raise UnknownKind(f"this is not a serialised privacy loss of version {VERSION}.")
         if set(record) != {"record", "version", "relation", "terms"} or not isinstance(record["terms"], list):
             raise UnknownKind("a serialised privacy loss has the fields record, version, relation and terms.")
@@ -222,9 +223,8 @@ class PrivacyLoss:
         >>> PrivacyLoss.randomized_response(1.1).delta(1)
         0.0713966887930...
         """
-        if _whole(categories) < 2:
-            raise InvalidParameter(f"randomised response needs at least 2 categories, got {categories}.")
-        return cls(((kinds.RandomizedResponse(_not_negative(epsilon, "epsilon"), categories), 1),))
+        answers = _whole(categories, "categories")
+        return cls(((kinds.RandomizedResponse(_not_negative(epsilon, "epsilon"), answers), 1),))
 
 
 def _common(a: Relation | None, b: Relation | None) -> Relation | None:
@@ -243,10 +243,10 @@ def _not_negative(value: object, name: str) -> Fraction:
     return exact
 
 
-def _whole(value: object) -> int:
-    exact = _not_negative(value, "sensitivity")
+def _whole(value: object, name: str = "the sensitivity of whole numbers") -> int:
+    exact = _not_negative(value, name)
     if exact.denominator != 1:
-        raise InvalidParameter(f"the sensitivity of whole numbers is a whole number, got {show(exact)}.")
+        raise InvalidParameter(f"{name} must be a whole number, got {show(exact)}.")
     return exact.numerator
 
 

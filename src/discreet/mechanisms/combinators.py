@@ -1,7 +1,8 @@
 """Mechanisms made of mechanisms: compose, repeat, parallel, group, then, clamped."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Composed(Faces):
     mechanisms: tuple[Any_, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "mechanisms", tuple(self.mechanisms))
         if not self.mechanisms:
             raise InvalidParameter("compose needs at least one mechanism.")
         first, *others = (m.domain for m in self.mechanisms)
@@ -62,6 +64,7 @@ class Composed(Faces):
 
     def release(self, x: Any, /) -> tuple[Any, ...]:  # noqa: ANN401
         """Return all releases, in order."""
+        x = list(x) if isinstance(x, Iterator) else x
         return tuple(m.release(x) for m in self.mechanisms)
 
 
@@ -88,6 +91,7 @@ class Repeated(Faces):
 
     def release(self, x: Any, /) -> tuple[Any, ...]:  # noqa: ANN401
         """Return all releases, in order."""
+        x = list(x) if isinstance(x, Iterator) else x
         return tuple(self.mechanism.release(x) for _ in range(self.times))
 
 
@@ -105,6 +109,7 @@ class Parallel(Faces):
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
+        object.__setattr__(self, "mechanisms", MappingProxyType(dict(self.mechanisms)))
         for mechanism in self.mechanisms.values():
             domain = mechanism.domain
             if not isinstance(domain, Records) or domain.relation != "add_remove" or domain.size is not None:
@@ -127,8 +132,9 @@ class Parallel(Faces):
         """Return one release for each part, present in the data or not."""
         parts: dict[Hashable, list[Any]] = {key: [] for key in self.mechanisms}
         for record in records:
-            if (key := self.by(record)) in parts:
-                parts[key].append(record)
+            part = _lookup(parts, self.by(record))
+            if part is not None:
+                part.append(record)
         return {key: mechanism.release(parts[key]) for key, mechanism in self.mechanisms.items()}
 
 
@@ -193,7 +199,16 @@ class Clamp:
             return np.clip(value, self.low, self.high)
         if not isinstance(value, int | float):
             raise InvalidInput(f"only numbers can be clamped, got {type(value).__name__}.")
-        return type(value)(min(max(value, self.low), self.high))
+        nearest = min(max(value, self.low), self.high)
+        return int(nearest) if isinstance(value, int) and nearest == int(nearest) else float(nearest)
+
+
+def _lookup(parts: dict[Hashable, list[Any]], key: Hashable) -> list[Any] | None:
+    """Return a record's part; one whose key cannot be looked up lies in none, as one with a key of no part."""
+    try:
+        return parts.get(key)
+    except TypeError:
+        return None
 
 
 def compose(*mechanisms: Any_) -> Composed:

@@ -14,12 +14,12 @@ import numpy as np
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, positive, probability, show, smallest
+from discreet.exact import Real, finite, positive, probability, show, smallest
 from discreet.mechanisms.accuracy import Bound, per_query
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.gaussian import analytic_sigma
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN
+from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.mechanisms.whole import Whole, add_noise
 from discreet.noise import discrete_gaussian
 from discreet.noise.fast import Floats
@@ -51,10 +51,12 @@ class DiscreteGaussian(Faces):
         if self.sigma is NOT_GIVEN:
             if self.epsilon is None or self.delta is None:
                 raise InvalidParameter("DiscreteGaussian needs sigma=, or epsilon= and delta=: how much noise?")
-            object.__setattr__(self, "sigma", _calibrated(square, self.epsilon, self.delta))
+            store(self, sigma=_calibrated(square, self.epsilon, self.delta))
         elif self.epsilon is not None or self.delta is not None:
             raise InvalidParameter("DiscreteGaussian takes either sigma= or epsilon= and delta=, not both.")
         positive(self.sigma, "sigma")
+        store(self, sensitivity=self.sensitivity, sigma=self.sigma, epsilon=self.epsilon, delta=self.delta)
+        finite(self.loss.rho, "sensitivity / sigma")
 
     def __repr__(self) -> str:
         noise = f"sigma={show(self.sigma)}"
@@ -86,7 +88,7 @@ class DiscreteGaussian(Faces):
         """
         p = per_query(beta, queries, bound)
         law = lattice(float(self.sigma))
-        beyond = 2 * (np.cumsum(law[::-1])[::-1] - law)
+        beyond = 2 * np.append(np.cumsum(law[:0:-1])[::-1], 0.0)
         return int(np.argmax(beyond <= p * (1 + 1e-12)))
 
     @classmethod
@@ -105,9 +107,11 @@ class DiscreteGaussian(Faces):
         distance = np.asarray(np.subtract(y, x, dtype=object)).astype(float) / float(self.sigma)
         return float(np.sum(-(distance**2) / 2 - log_normalizer(float(self.sigma))))
 
-    def worst_case(self) -> tuple[int, int]:
-        """Two values at the whole part of the sensitivity."""
-        return 0, math.isqrt(squared_whole(self.sensitivity))
+    def worst_case(self) -> tuple[int, int] | tuple[list[int], list[int]]:
+        """Two values at the distance of the sensitivity; vectors, one step apart everywhere, if no number is."""
+        square = squared_whole(self.sensitivity)
+        root = math.isqrt(square)
+        return (0, root) if root**2 == square else ([0] * square, [1] * square)
 
 
 def squared_whole(sensitivity: Real) -> int:

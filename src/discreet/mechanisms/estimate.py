@@ -33,17 +33,23 @@ class Estimate:
 def from_share(said: npt.NDArray[np.bool_], truth: float, other: float, confidence: float) -> Estimate:
     """Invert a design in which a true yes is reported with probability ``truth`` and a true no with ``other``.
 
+    The interval is that of Clopper and Pearson for the reported share, carried over: it covers for every sample size.
+
     >>> round(from_share(np.arange(1000) < 400, 0.75, 0.25, 0.95).value, 6)
     0.3
     """
-    from scipy.special import ndtri
+    from scipy.special import betaincinv
 
     if not said.size:
         raise InvalidInput("an estimate needs at least one answer.")
     share, spread = float(np.mean(said)), truth - other
     value = (share - other) / spread
     error = math.sqrt(share * (1 - share) / said.size) / abs(spread)
-    reach = float(ndtri((1 + float(probability(confidence, "confidence"))) / 2)) * error
-    return Estimate(
-        value=value, standard_error=error, low=value - reach, high=value + reach, confidence=float(confidence)
+    tail = (1 - float(probability(confidence, "confidence"))) / 2
+    n, k = said.size, int(np.sum(said))
+    ends = (
+        float(betaincinv(k, n - k + 1, tail)) if k else 0.0,
+        float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0,
     )
+    low, high = sorted((end - other) / spread for end in ends)
+    return Estimate(value=value, standard_error=error, low=low, high=high, confidence=float(confidence))

@@ -4,6 +4,7 @@ McSherry and Talwar, "Mechanism Design via Differential Privacy", FOCS 2007. Dra
 exactly for integer, rational and float scores of any size (see ``discreet.noise.race``).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,8 @@ from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, positive, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.selection import Scores, Selection, choose, differences, read_scores
+from discreet.mechanisms.scale import store
+from discreet.mechanisms.selection import Scores, Selection, choose, head_starts, read_scores
 from discreet.noise.densities import Gumbel
 
 __all__ = ["BoundedCount", "Exponential"]
@@ -38,7 +40,7 @@ class Exponential(Selection):
 
     def log_probability(self, scores: Scores, index: int, /) -> float:
         """Return the log of the probability that a candidate is chosen."""
-        weights = differences(read_scores(scores)) * float(self.rate)
+        weights = head_starts(read_scores(scores), self.rate)
         return float(weights[index] - np.log(np.sum(np.exp(weights))))
 
 
@@ -59,6 +61,7 @@ class BoundedCount(Faces):
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
+        store(self, epsilon=self.epsilon)
         if type(self.size) is not int or self.size < 0:
             raise InvalidParameter(f"size must be a whole number of at least 0, got {self.size!r}.")
 
@@ -81,6 +84,8 @@ class BoundedCount(Faces):
 
     def log_probability(self, count: int, output: int, /) -> float:
         """Return the log of the probability of an output."""
+        if not 0 <= output <= self.size:
+            return -math.inf
         return Exponential(epsilon=self.epsilon).log_probability(self._scores(count), output)
 
     def worst_case(self) -> tuple[int, int]:

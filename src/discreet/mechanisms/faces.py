@@ -78,6 +78,6 @@ class Faces:
         error = getattr(self, "error", None)
         try:
             said = f"within &plusmn;{error(0.05):.6g} in 19 of 20 releases" if error else "no error is promised"
-        except TypeError:
+        except (AttributeError, TypeError):
             said = "its error depends on the data"
         return f"<div><code>{html.escape(repr(self))}</code><br>{said}; costs {cost}</div>"

@@ -4,6 +4,7 @@ Balle and Wang, "Improving the Gaussian Mechanism for Differential Privacy", ICM
 nearest to the ideal real-valued release, decided exactly (see ``discreet.noise.grid``), so it is post-processing.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self, overload
@@ -12,15 +13,15 @@ import numpy as np
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, ball, positive, probability, show, smallest, up
+from discreet.exact import Real, ball, finite, positive, probability, show, smallest, up
 from discreet.mechanisms.accuracy import Bound, gaussian_error
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN
+from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Gaussian as Density
 from discreet.noise.fast import Floats
-from discreet.noise.grid import Array, Value
+from discreet.noise.grid import GRID_BITS, Array, Value, power_of_two
 
 __all__ = ["Gaussian"]
 
@@ -51,13 +52,13 @@ class Gaussian(Faces):
         if self.sigma is NOT_GIVEN:
             if self.epsilon is None or self.delta is None:
                 raise InvalidParameter("Gaussian needs sigma=, or epsilon= and delta=: how much noise shall there be?")
-            object.__setattr__(self, "sigma", analytic_sigma(sensitivity, self.epsilon, self.delta))
+            store(self, sigma=analytic_sigma(sensitivity, self.epsilon, self.delta))
         elif self.epsilon is not None or self.delta is not None:
             raise InvalidParameter("Gaussian takes either sigma= or epsilon= and delta=, not both.")
         positive(self.sigma, "sigma")
-        object.__setattr__(
-            self, "grid", grid_for(self.sigma) if self.grid is NOT_GIVEN else positive(self.grid, "grid")
-        )
+        grid = grid_for(self.sigma) if self.grid is NOT_GIVEN else power_of_two(self.grid)
+        store(self, sensitivity=self.sensitivity, sigma=self.sigma, epsilon=self.epsilon, delta=self.delta, grid=grid)
+        finite(self.loss.rho, "sensitivity / sigma")
 
     def __repr__(self) -> str:
         noise = f"sigma={show(self.sigma)}"
@@ -85,7 +86,10 @@ class Gaussian(Faces):
         return on_grid(Density(), value, self.sigma, grid=self.grid)
 
     def error(self, beta: Real = 0.05, *, queries: int = 1, bound: Bound = "exact") -> float:
-        """Return what all of ``queries`` answers stay within with probability ``1 - beta``, the grid included."""
+        """Return what all of ``queries`` answers stay within with probability ``1 - beta``, the grid included.
+
+        A float64 holds a release exactly up to ``2^53`` grid steps; larger values are rounded to the nearest float.
+        """
         return gaussian_error(self.sigma, beta, queries=queries, bound=bound) + float(self.grid) / 2
 
     @classmethod
@@ -95,10 +99,8 @@ class Gaussian(Faces):
         >>> Gaussian.for_error(10, 0.05, sensitivity=1).error(0.05) <= 10
         True
         """
-        sigma = float(positive(error, "error")) / gaussian_error(1, beta, queries=queries)
-        while (mechanism := cls(sensitivity=sensitivity, sigma=sigma)).error(beta, queries=queries) > error:
-            sigma *= 1 - 2.0**-20
-        return mechanism
+        reach = gaussian_error(1, beta, queries=queries) + 2.0 ** -(GRID_BITS + 1)
+        return cls(sensitivity=sensitivity, sigma=float(positive(error, "error")) / reach * (1 - 1e-12))
 
     @classmethod
     def classical(cls, *, sensitivity: Real, epsilon: Real, delta: Real, constant: Real = 1.25) -> Self:
@@ -133,7 +135,10 @@ class Gaussian(Faces):
         from scipy.special import log_ndtr
 
         distance = np.abs(np.subtract(np.asarray(y, dtype=float), np.asarray(x, dtype=float)))
-        near, far = (log_ndtr((side * float(self.grid) / 2 - distance) / float(self.sigma)) for side in (1, -1))
+        sigma, grid = float(self.sigma), float(self.grid)
+        if grid < 1e-6 * sigma:  # the density is flat on such a cell
+            return float(np.sum(-((distance / sigma) ** 2) / 2 + math.log(grid / sigma) - math.log(2 * math.pi) / 2))
+        near, far = (log_ndtr((side * grid / 2 - distance) / sigma) for side in (1, -1))
         return float(np.sum(near + np.log1p(-np.exp(far - near))))
 
     def worst_case(self) -> tuple[Real, Real]:

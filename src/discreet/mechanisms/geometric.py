@@ -19,7 +19,7 @@ from discreet.exact import Real, ball, positive, show, smallest
 from discreet.mechanisms.accuracy import Bound, per_query
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, amount, complete
+from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, store
 from discreet.mechanisms.whole import Whole, add_noise
 from discreet.noise import discrete_laplace
 
@@ -53,8 +53,7 @@ class Geometric(Faces):
                 f"the sensitivity of whole numbers is a whole number, got {show(exact)}. Use Laplace."
             )
         epsilon, scale = complete(exact, self.epsilon, self.scale, "Geometric")
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "scale", scale)
+        store(self, sensitivity=exact, epsilon=epsilon, scale=scale)
 
     def __repr__(self) -> str:
         return f"Geometric(sensitivity={self.sensitivity}, {amount(self.epsilon, self.scale)})"

@@ -20,11 +20,15 @@ Q_contra = TypeVar("Q_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """Values, computed elsewhere, that neighbours change by at most ``sensitivity`` in the Lp norm ``norm``."""
+    """Values, computed elsewhere, that neighbours change by at most ``sensitivity`` in the Lp norm ``norm``.
+
+    With ``monotone`` no two entries move in opposite directions.
+    """
 
     sensitivity: Real
     norm: float = 1.0
     whole: bool = False
+    monotone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,7 @@ class Mechanism(Protocol[X_contra, Y_co]):
     """A frozen description of a private computation.
 
     Optional faces, where they can be promised: ``error(beta)``, ``log_probability(x, y)``, ``loss_at(output, x,
-    neighbour)`` and ``worst_case()``, a pair of neighbours on which the loss is attained.
+    neighbour)`` and ``worst_case()``, a pair of neighbours that come close to the loss: where an audit should start.
     """
 
     @property

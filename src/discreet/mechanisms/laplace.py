@@ -16,11 +16,11 @@ from discreet.exact import Real, positive, show
 from discreet.mechanisms.accuracy import Bound, laplace_error
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, amount, complete
+from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, store
 from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Laplace as Density
 from discreet.noise.fast import Floats
-from discreet.noise.grid import Array, Value
+from discreet.noise.grid import GRID_BITS, Array, Value, power_of_two
 
 __all__ = ["Laplace"]
 
@@ -47,9 +47,8 @@ class Laplace(Faces):
 
     def __post_init__(self) -> None:
         epsilon, scale = complete(positive(self.sensitivity, "sensitivity"), self.epsilon, self.scale, "Laplace")
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "grid", grid_for(scale) if self.grid is NOT_GIVEN else positive(self.grid, "grid"))
+        grid = grid_for(scale) if self.grid is NOT_GIVEN else power_of_two(self.grid)
+        store(self, sensitivity=self.sensitivity, epsilon=epsilon, scale=scale, grid=grid)
 
     def __repr__(self) -> str:
         grid = "" if self.grid == grid_for(self.scale) else f", grid={show(self.grid)}"
@@ -74,7 +73,10 @@ class Laplace(Faces):
         return on_grid(Density(), value, self.scale, grid=self.grid)
 
     def error(self, beta: Real = 0.05, *, queries: int = 1, bound: Bound = "exact") -> float:
-        """Return what all of ``queries`` answers stay within with probability ``1 - beta``, the grid included."""
+        """Return what all of ``queries`` answers stay within with probability ``1 - beta``, the grid included.
+
+        A float64 holds a release exactly up to ``2^53`` grid steps; larger values are rounded to the nearest float.
+        """
         return laplace_error(self.scale, beta, queries=queries, bound=bound) + float(self.grid) / 2
 
     @classmethod
@@ -84,17 +86,16 @@ class Laplace(Faces):
         >>> Laplace.for_error(10, 0.05, sensitivity=1).error(0.05) <= 10
         True
         """
-        scale = float(positive(error, "error")) / laplace_error(1, beta, queries=queries)
-        while (mechanism := cls(sensitivity=sensitivity, scale=scale)).error(beta, queries=queries) > error:
-            scale *= 1 - 2.0**-20
-        return mechanism
+        reach = laplace_error(1, beta, queries=queries) + 2.0 ** -(GRID_BITS + 1)
+        return cls(sensitivity=sensitivity, scale=float(positive(error, "error")) / reach * (1 - 1e-12))
 
     def log_probability(self, x: Value, y: Value, /) -> float:
         """Return ``log P[release(x) = y]`` for a point y of the grid."""
         b, half = float(self.scale), float(self.grid) / (2 * float(self.scale))
         distance = np.abs(np.subtract(np.asarray(y, dtype=float), np.asarray(x, dtype=float))) / b
-        inside = np.log1p(-np.exp(-half) * np.cosh(np.minimum(distance, half)))
-        outside = math.log(math.sinh(half)) - distance
+        near = np.minimum(distance, half)
+        inside = np.log(-(np.expm1(near - half) + np.expm1(-near - half)) / 2)
+        outside = half - distance + math.log(-math.expm1(-2 * half) / 2)
         return float(np.sum(np.where(distance < half, inside, outside)))
 
     def worst_case(self) -> tuple[Real, Real]:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidParameter
-from discreet.exact import show
+from discreet.errors import InvalidParameter, NoTheorem
+from discreet.exact import finite, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Mechanism, Records, Shift
 from discreet.units import Relation, check_relation
@@ -34,10 +34,15 @@ class Lifted(Faces):
         domain = self.mechanism.domain
         if not isinstance(domain, Shift):
             raise InvalidParameter("only a mechanism on values can be lifted; this one already takes records.")
+        if domain.monotone and self.relation == "replace_one":
+            raise NoTheorem(
+                "monotone scores all move the same way, and a replaced record may raise some and lower others. Write "
+                "monotone=False, or relation='add_remove'."
+            )
         stated = getattr(self.query, "sensitivity", None)
-        if stated is not None:
+        if callable(stated):
             p = domain.norm if math.isinf(domain.norm) else Fraction(domain.norm)
-            needed = stated(p, relation=self.relation)
+            needed = finite(stated(p, relation=self.relation), "the query's sensitivity")
             if needed > Fraction(domain.sensitivity):
                 raise InvalidParameter(
                     f"the query changes by up to {show(needed)} between {self.relation} neighbours, but the mechanism "

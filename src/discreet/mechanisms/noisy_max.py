@@ -3,10 +3,12 @@
 Dwork and Roth 2014, Claim 3.9. Decided exactly (see ``discreet.noise.race``).
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from discreet.errors import InvalidParameter
+from discreet.exact import Real, probability, smallest
 from discreet.mechanisms.selection import Scores, Selection, choose
 from discreet.noise.densities import Exponential, Gumbel, Laplace, Racing
 
@@ -35,6 +37,19 @@ class NoisyMax(Selection):
 
     def __repr__(self) -> str:
         return f"{Selection.__repr__(self)[:-1]}, noise={self.noise!r})"
+
+    def error(self, beta: Real = 0.05, *, candidates: int) -> float:
+        """Return how far below the best score the choice stays, with probability ``1 - beta`` at least.
+
+        The difference of two Laplace variables exceeds t with probability ``(2 + t) exp(-t) / 4``, more than Gumbel or
+        exponential noise would; the bound is the union over the candidates.
+        """
+        general = Selection.error(self, beta, candidates=candidates)
+        if self.noise != "laplace":
+            return general
+        failure = float(probability(beta, "beta"))
+        reach = smallest(lambda t: (candidates - 1) * (2 + t) / 4 * math.exp(-t) <= failure)
+        return reach / float(self.rate)
 
     def release(self, scores: Scores, /) -> int:
         """Return the index of the winner."""

@@ -16,14 +16,16 @@ from flint import arb
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
-from discreet.exact import Real, ball, finite, positive, show
+from discreet.exact import Real, ball, finite, plain, positive, show
 from discreet.exact import probability as a_probability
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
-from discreet.mechanisms.scale import NOT_GIVEN
+from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise import grid_for, on_grid, race
 from discreet.noise.densities import Gumbel, Uniform
 from discreet.noise.fast import Floats
+from discreet.noise.grid import power_of_two
+from discreet.sensitivity.reals import real
 from discreet.units import Relation, check_relation
 
 __all__ = ["Quantile"]
@@ -59,9 +61,11 @@ class Quantile(Faces):
         a_probability(self.probability, "probability")
         positive(self.epsilon, "epsilon")
         check_relation(self.relation)
-        object.__setattr__(
-            self, "grid", grid_for(high - low) if self.grid is NOT_GIVEN else positive(self.grid, "grid")
-        )
+        if not float(low) < float(high):
+            raise InvalidParameter("bounds must be two different floats; these are too close together.")
+        grid = grid_for(high - low) if self.grid is NOT_GIVEN else power_of_two(self.grid)
+        object.__setattr__(self, "bounds", (plain(self.bounds[0]), plain(self.bounds[1])))
+        store(self, epsilon=self.epsilon, probability=self.probability, grid=grid)
 
     def __repr__(self) -> str:
         low, high = (show(end) for end in self.bounds)
@@ -97,10 +101,13 @@ class Quantile(Faces):
         gaps = np.diff(points)
         with np.errstate(divide="ignore"):
             scores = np.log(gaps) + self._ranks(gaps.size - 1) * float(self.rate)
-        slack = np.where(gaps > 0, np.abs(scores) * 2.0**-48 + 2.0**-40, 0.0)
+        rounding = gaps.size * float(self.rate) * 2.0**-50  # of a rank: it is a difference of numbers up to the size
+        slack = np.where(gaps > 0, np.abs(scores) * 2.0**-48 + 2.0**-40 + rounding, 0.0)
         gap = race(Gumbel(), scores, slack, lambda i: self._log_weight(points, i))
-        start, width = Fraction(points[gap]), Fraction(points[gap + 1]) - Fraction(points[gap])
-        drawn = on_grid(Uniform(), start, width, grid=self.grid)
+        step = Fraction(self.grid)
+        start, end = Fraction(points[gap]) / step, Fraction(points[gap + 1]) / step
+        steps = round(start) if round(start) == round(end) else on_grid(Uniform(), start, end - start, grid=1)
+        drawn = float(steps) * float(step)
         return min(max(drawn, float(self.bounds[0])), float(self.bounds[1]))
 
     def error(self, beta: Real = 0.05, *, share: Real) -> float:
@@ -116,17 +123,17 @@ class Quantile(Faces):
     def log_probability(self, records: Sequence[Real] | npt.NDArray[np.generic], output: float, /) -> float:
         """Return the log of the probability of an output: the ideal density, integrated over what rounds to it."""
         points, step = self._points(records), Fraction(self.grid)
-        gaps = np.diff(points)
-        heights = np.exp((ranks := self._ranks(gaps.size - 1) * float(self.rate)) - ranks.max())
         low, high = (Fraction(float(end)) for end in self.bounds)
         left, right = Fraction(output) - step / 2, Fraction(output) + step / 2
-        if output <= low:
+        if output == low:
             left, right = low, max(low, (low // step) * step + step / 2)
-        elif output >= high:
+        elif output == high:
             left, right = min(high, -(-high // step) * step - step / 2), high
+        elif Fraction(output) % step or not low < output < high:
+            return -math.inf
+        ranks = self._ranks(points.size - 2) * float(self.rate)
         inside = np.diff(np.clip(points, float(left), float(right)))
-        share = float(np.dot(heights, inside) / np.dot(heights, gaps))
-        return math.log(share) if share > 0 else -math.inf
+        return _log_sum(ranks, inside) - _log_sum(ranks, np.diff(points))
 
     def worst_case(self) -> tuple[list[Real], list[Real]]:
         """All records at one end, and one of them moved to the other end or left out."""
@@ -134,13 +141,14 @@ class Quantile(Faces):
         return [low, low, low], ([low, low, high] if self.relation == "replace_one" else [low, low])
 
     def _points(self, records: Sequence[Real] | npt.NDArray[np.generic]) -> Floats:
+        low, high = (float(end) for end in self.bounds)
         try:
-            values = np.array(records, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidInput("a quantile takes a sequence of numbers.") from None
+            given = np.asarray(records)
+        except (ValueError, OverflowError):
+            raise InvalidInput("a quantile takes a vector of numbers.") from None
+        values = given.astype(np.float64) if given.dtype.kind in "biuf" else _one_by_one(records, low, high)
         if values.ndim != 1:
             raise InvalidInput(f"a quantile takes a vector of numbers, got {values.ndim} dimensions.")
-        low, high = (float(end) for end in self.bounds)
         values[np.isnan(values)] = low
         points: Floats = np.concatenate([[low], np.sort(np.clip(values, low, high)), [high]])
         return points
@@ -152,3 +160,20 @@ class Quantile(Faces):
     def _log_weight(self, points: Floats, i: int) -> arb:
         rank = -abs(i - (points.size - 2) * Fraction(self.probability))
         return ball(Fraction(points[i + 1]) - Fraction(points[i])).log() + ball(self.rate * rank)
+
+
+def _one_by_one(records: Sequence[Real] | npt.NDArray[np.generic], low: float, high: float) -> Floats:
+    """Read values that do not fit an array of floats: each by itself, clamped while it is exact."""
+    try:
+        numbers = [real(value) for value in records]
+    except TypeError:
+        raise InvalidInput("a quantile takes a sequence of numbers.") from None
+    return np.array([low if x != x else float(min(max(x, low), high)) for x in numbers], dtype=np.float64)
+
+
+def _log_sum(exponents: Floats, weights: Floats) -> float:
+    """Return ``log(sum of weights * exp(exponents))`` without overflow."""
+    if not (kept := weights > 0).any():
+        return -math.inf
+    top = float(exponents[kept].max())
+    return top + math.log(float(np.dot(np.exp(exponents[kept] - top), weights[kept])))

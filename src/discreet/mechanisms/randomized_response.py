@@ -17,6 +17,7 @@ from discreet.exact import Real, ball, positive, show
 from discreet.mechanisms.estimate import Estimate, from_share
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
+from discreet.mechanisms.scale import store
 from discreet.noise import uniform_below
 from discreet.noise.coins import coins_of
 
@@ -42,8 +43,9 @@ class RandomizedResponse(Faces):
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
-        if type(self.categories) is not int or self.categories < 2:
-            raise InvalidParameter(f"categories must be a whole number of at least 2, got {self.categories!r}.")
+        store(self, epsilon=self.epsilon)
+        if type(self.categories) is not int or not 2 <= self.categories < 2**63:
+            raise InvalidParameter(f"categories must be a whole number from 2 to 2^63 - 1, got {self.categories!r}.")
 
     def __repr__(self) -> str:
         return f"RandomizedResponse(epsilon={show(self.epsilon)}, categories={self.categories})"
@@ -72,8 +74,8 @@ class RandomizedResponse(Faces):
         """Return randomised answers, one for each true one."""
         codes = read_answers(answers, self.categories)
         truthful = coins_of(self._truth, codes.size).reshape(codes.shape)
-        steps = uniform_below(self.categories - 1, size=codes.size)
-        others = (codes + 1 + np.asarray(steps, dtype=np.int64).reshape(codes.shape)) % self.categories
+        drawn = np.asarray(uniform_below(self.categories - 1, size=codes.size), dtype=np.int64).reshape(codes.shape)
+        others = drawn + (drawn >= codes)
         out = np.where(truthful, codes, others)
         return out if isinstance(answers, np.ndarray | list | tuple) else int(out)
 

@@ -4,12 +4,18 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, positive, show
+from discreet.exact import Real, plain, positive, show
 
-__all__ = ["NOT_GIVEN", "amount", "complete"]
+__all__ = ["NOT_GIVEN", "amount", "complete", "store"]
 
 NOT_GIVEN: Any = None
 """The default of a parameter that can be worked out from the others; it is filled in when the value is made."""
+
+
+def store(mechanism: object, **numbers: Real | None) -> None:
+    """Fill in the fields of a frozen value while it is being made, each as a plain Python number."""
+    for name, value in numbers.items():
+        object.__setattr__(mechanism, name, value if value is None else plain(value))
 
 
 def complete(sensitivity: Fraction, epsilon: Real, scale: Real, name: str) -> tuple[Real, Real]:

@@ -10,16 +10,17 @@ import numpy.typing as npt
 from flint import arb
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidInput
+from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, ball, positive, probability, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
+from discreet.mechanisms.scale import store
 from discreet.noise import race
 from discreet.noise.densities import Racing
 from discreet.noise.fast import Floats
 from discreet.noise.grid import read_reals
 
-__all__ = ["Scores", "Selection", "choose", "differences"]
+__all__ = ["Scores", "Selection", "choose", "head_starts", "read_scores"]
 
 Scores = Sequence[Real] | npt.NDArray[np.generic]
 
@@ -41,6 +42,9 @@ class Selection(Faces):
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
         positive(self.sensitivity, "sensitivity")
+        store(self, epsilon=self.epsilon, sensitivity=self.sensitivity)
+        if not isinstance(self.monotone, bool):
+            raise InvalidParameter(f"monotone must be True or False, got {type(self.monotone).__name__}.")
 
     def __repr__(self) -> str:
         monotone = ", monotone=True" if self.monotone else ""
@@ -54,7 +58,7 @@ class Selection(Faces):
     @property
     def domain(self) -> Shift:
         """Vectors of scores, each of which changes by at most the sensitivity."""
-        return Shift(sensitivity=self.sensitivity, norm=math.inf)
+        return Shift(sensitivity=self.sensitivity, norm=math.inf, monotone=self.monotone)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -79,12 +83,12 @@ class Selection(Faces):
 def choose(density: Racing, scores: Scores, rate: Fraction) -> int:
     """Return the winner of a race in which candidate i starts at ``rate * score_i``."""
     values = read_scores(scores)
-    gaps = differences(values)
-    starts = np.maximum(gaps * float(rate), FLOOR)
-    best = max(Fraction(x) for x in values.tolist()) if values.dtype == object else Fraction(float(values.max()))
+    starts = head_starts(values, rate)
+    numbers = values.tolist()
+    best = max(Fraction(x) for x in numbers) if values.dtype == object else Fraction(max(numbers))
 
     def exact(i: int) -> arb:
-        return ball(rate * (Fraction(values.tolist()[i] if values.dtype == object else float(values[i])) - best))
+        return ball(rate * (Fraction(numbers[i]) - best))
 
     return race(density, starts, np.abs(starts) * 2.0**-49, exact)
 
@@ -97,11 +101,15 @@ def read_scores(scores: Scores) -> npt.NDArray[np.generic]:
     return values
 
 
-def differences(values: npt.NDArray[np.generic]) -> Floats:
-    """Return each score less the best one, with a relative error below ``2^-52`` and no overflow."""
+def head_starts(values: npt.NDArray[np.generic], rate: Fraction) -> Floats:
+    """Return ``rate * (score - best)`` for each score, with a relative error below ``2^-51``.
+
+    What is below ``FLOOR`` is set to it: nothing that far back is told apart in float64, and exact scores decide.
+    """
     if values.dtype == object:
         best = max(values.tolist())
-        return np.array([max(float(max(x - best, Fraction(FLOOR))), FLOOR) for x in values.tolist()])
+        return np.array([float(max(rate * (x - best), Fraction(FLOOR))) for x in values.tolist()])
     halves = values.astype(np.float64) / 2
-    gaps: Floats = np.maximum(halves - halves.max(), FLOOR) * 2
-    return gaps
+    with np.errstate(over="ignore"):
+        starts: Floats = np.maximum((halves - halves.max()) * (2 * float(rate)), FLOOR)
+    return starts

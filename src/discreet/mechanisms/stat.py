@@ -16,6 +16,7 @@ from discreet.exact import Real, positive, probability, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.scale import store
 from discreet.sensitivity import Mean
 
 __all__ = ["STAT"]
@@ -39,6 +40,7 @@ class STAT(Faces):
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
+        store(self, epsilon=self.epsilon)
         if type(self.size) is not int or self.size < 1:
             raise InvalidParameter(f"size must be a whole number of at least 1, got {self.size!r}.")
 
@@ -57,12 +59,11 @@ class STAT(Faces):
 
     def release(self, records: Sequence[Any], /) -> float:
         """Return the noisy mean of the query over the sample."""
-        answer = Mean(bounds=(0, 1), size=self.size)([float(self.query(record)) for record in records])
-        return self._noise.release(answer)
+        return self._noise.release(self._mean([self.query(record) for record in records]))
 
     def error(self, beta: Real = 0.05) -> float:
-        """Return how far the release strays from the mean of the sample."""
-        return self._noise.error(beta)
+        """Return how far the release strays from the mean of the sample, the rounding of its values included."""
+        return self._noise.error(beta) + float(self._step) / 2
 
     def tolerance(self, beta: Real = 0.05) -> float:
         """Return how far the release strays from the mean of the distribution, with probability ``1 - beta``.
@@ -70,20 +71,30 @@ class STAT(Faces):
         Half of beta goes to the noise and half to sampling (Hoeffding's inequality).
         """
         half = probability(beta, "beta") / 2
-        return self._noise.error(half) + math.sqrt(math.log(2 / half) / (2 * self.size))
+        return self.error(half) + math.sqrt(math.log(2 / half) / (2 * self.size))
 
     @staticmethod
     def sample_size(*, tolerance: Real, epsilon: Real, beta: Real = 0.05) -> int:
-        """Return a number of records that suffices: ``max(2 log(2/b) / (e t), 2 log(4/b) / t^2)``.
+        """Return a number of records that suffices: ``max(2 log(2/b) / (e t), 2 log(4/b) / t^2)`` and a little more.
 
-        Noise and sampling each get half of the tolerance and half of beta.
+        The little, a part in 260,000, pays for the grids that values and noise are rounded to. Noise and sampling
+        each get half of the tolerance and half of beta.
 
         >>> STAT.sample_size(tolerance=0.1, epsilon=0.5, beta=0.05)
         877
         """
         t, e = (float(positive(x, name)) for x, name in ((tolerance, "tolerance"), (epsilon, "epsilon")))
         b = float(probability(beta, "beta"))
-        return math.ceil(max(2 * math.log(2 / b) / (e * t), 2 * math.log(4 / b) / t**2))
+        return math.ceil(max(2 * math.log(2 / b) / (e * t), 2 * math.log(4 / b) / t**2) * (1 + 2.0**-18))
+
+    @property
+    def _mean(self) -> Mean:
+        """The mean of the query, on a grid finer than the noise."""
+        return Mean(bounds=(0, 1), size=self.size, grid=self._step)
+
+    @property
+    def _step(self) -> Fraction:
+        return max(Fraction(1, 2**50), Fraction(self._noise.grid) / 2)
 
     @property
     def _noise(self) -> Laplace:

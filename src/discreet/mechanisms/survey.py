@@ -14,6 +14,7 @@ from discreet.mechanisms.estimate import Estimate, from_share
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.randomized_response import Answers, read_answers
+from discreet.mechanisms.scale import store
 from discreet.noise import bernoulli
 
 __all__ = ["Warner", "YesBiased"]
@@ -35,6 +36,7 @@ class Warner(Faces):
     def __post_init__(self) -> None:
         if probability(self.truth, "truth") == Fraction(1, 2):
             raise InvalidParameter("truth must differ from 1/2: such answers carry no information.")
+        store(self, truth=self.truth)
 
     def __repr__(self) -> str:
         return f"Warner(truth={show(self.truth)})"
@@ -86,6 +88,7 @@ class YesBiased(Faces):
 
     def __post_init__(self) -> None:
         probability(self.forced, "forced")
+        store(self, forced=self.forced)
 
     def __repr__(self) -> str:
         return f"YesBiased(forced={show(self.forced)})"

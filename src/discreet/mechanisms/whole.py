@@ -27,17 +27,19 @@ def add_noise(value: Whole, draw: Draw, name: str) -> Whole:
     if isinstance(value, np.ndarray | list | tuple):
         whole = _whole_array(value, name)
         return _saturating_sum(whole, np.asarray(draw(whole.shape)))
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if not _is_whole(value):
         raise InvalidInput(f"{name} releases whole numbers, got {type(value).__name__}. For real values use Laplace.")
     return int(value) + int(draw(None))
 
 
 def _whole_array(value: object, name: str) -> npt.NDArray[np.int64]:
-    array = np.asarray(value)
+    array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
+    if array.dtype == np.uint64:
+        array = np.minimum(array, np.uint64(INT64[-1]))
     if array.dtype.kind in "iu" or array.size == 0:
-        return np.asarray(np.minimum(array, np.iinfo(np.int64).max), dtype=np.int64)
-    if array.dtype == object and all(isinstance(x, int) and not isinstance(x, bool) for x in array.reshape(-1)):
-        return np.array([max(min(x, INT64[-1]), INT64[0]) for x in array.reshape(-1)], np.int64).reshape(array.shape)
+        return np.asarray(array, dtype=np.int64)
+    if array.dtype == object and all(_is_whole(x) for x in array.flat):
+        return np.array([max(min(int(x), INT64[-1]), INT64[0]) for x in array.flat], np.int64).reshape(array.shape)
     raise InvalidInput(f"{name} releases whole numbers, got an array of {array.dtype}. For real values use Laplace.")
 
 
@@ -47,5 +49,8 @@ def _saturating_sum(value: npt.NDArray[np.int64], noise: Integers) -> npt.NDArra
         return np.array(exact, dtype=np.int64).reshape(value.shape)
     total = value + noise
     overflow = ((value ^ total) & (noise ^ total)) < 0
-    total[overflow] = np.where(noise[overflow] > 0, INT64[-1], INT64[0])
-    return total
+    return np.asarray(np.where(overflow, np.where(noise > 0, INT64[-1], INT64[0]), total), dtype=np.int64)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

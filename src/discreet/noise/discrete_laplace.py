@@ -103,12 +103,12 @@ def _floors(
     mantissas = words >> np.uint64(1)
     x = mantissas.astype(np.float64)
     x *= 2.0**-63
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # the word 0, which is never believed
         np.log(x, out=x)
-    np.subtract(shift, x, out=x)
-    x *= scales
-    floors = np.floor(x)
-    x -= floors
+        np.subtract(shift, x, out=x)
+        x *= scales
+        floors = np.floor(x)
+        x -= floors
     slack = SLACK * scales
     doubtful = np.flatnonzero((x <= slack) | (x >= 1 - slack) | (mantissas < BELIEVED))
     if not doubtful.size:

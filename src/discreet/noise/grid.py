@@ -26,7 +26,7 @@ from discreet.noise.fast import BELIEVED, CHUNK, Floats
 from discreet.noise.lazy import LazyUniform, largest
 from discreet.noise.shapes import exact_array
 
-__all__ = ["grid_for", "on_grid"]
+__all__ = ["grid_for", "on_grid", "power_of_two"]
 
 GRID_BITS = 20
 LARGEST = 2.0**1000
@@ -34,6 +34,18 @@ LARGEST = 2.0**1000
 
 Array = npt.NDArray[np.generic] | list[Real]
 Value = Real | Array
+
+
+def power_of_two(grid: Real) -> Fraction:
+    """Return a grid step, which must be a power of two so that floats lie on it exactly.
+
+    >>> power_of_two(0.25)
+    Fraction(1, 4)
+    """
+    step = positive(grid, "grid")
+    if (step.numerator & (step.numerator - 1)) | (step.denominator & (step.denominator - 1)):
+        raise InvalidParameter("grid must be a power of two, so that floats lie on it exactly.")
+    return step
 
 
 def grid_for(scale: Real) -> Fraction:
@@ -60,9 +72,7 @@ def on_grid(density: Density, value: Value, scale: Value, *, grid: Real) -> floa
     >>> on_grid(Laplace(), 1000, Fraction(1, 10**9), grid=Fraction(1, 4))
     1000.0
     """
-    step = positive(grid, "grid")
-    if (step.numerator & (step.numerator - 1)) | (step.denominator & (step.denominator - 1)):
-        raise InvalidParameter("grid must be a power of two, so that floats lie on it exactly.")
+    step = power_of_two(grid)
     values = read_reals(value)
     scales = _read_scales(scale, values.shape)
     flat, out = values.reshape(-1), np.empty(values.size)

@@ -33,9 +33,7 @@ class Count:
 
     def __post_init__(self) -> None:
         if self.where is not None and not callable(self.where):
-            raise InvalidParameter(
-                f"where must be a function of one record, got {type(self.where).__name__}."
-            )
+            raise InvalidParameter(f"where must be a function of one record, got {type(self.where).__name__}.")
 
     def __call__(self, data: Iterable[object], /) -> int:
         """Return the count."""

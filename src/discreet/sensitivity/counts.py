@@ -58,7 +58,5 @@ class Counts:
         check_relation(relation)
         if self.size is None:
             return norm([1] * len(self.wheres), p)
-        require_public_size(
-            relation, query="share", instead="the counts without size and a noisy number of records"
-        )
+        require_public_size(relation, query="share", instead="the counts without size and a noisy number of records")
         return norm([Fraction(1, int(self.size))] * len(self.wheres), p)

@@ -40,9 +40,7 @@ class Histogram:
         if not isinstance(bins, tuple) or not bins or not all(isinstance(label, Hashable) for label in bins):
             raise InvalidParameter("bins must be a tuple of one or more labels.")
         if len(set(self.bins)) < len(self.bins):
-            raise InvalidParameter(
-                "bins must be disjoint, and one of them is there twice. List every bin once."
-            )
+            raise InvalidParameter("bins must be disjoint, and one of them is there twice. List every bin once.")
         if self.by is not None and not callable(self.by):
             raise InvalidParameter(f"by must be a function of one record, got {type(self.by).__name__}.")
 

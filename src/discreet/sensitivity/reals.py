@@ -23,9 +23,7 @@ def real(value: object) -> Fraction | float:
     discreet.errors.InvalidInput: every value must be a number, and one is of type str.
     """
     if isinstance(value, numbers.Rational):
-        return Fraction(
-            int(value.numerator), int(value.denominator)
-        )  # int(): numpy's own integers would wrap around
+        return Fraction(int(value.numerator), int(value.denominator))  # int(): numpy's own integers would wrap around
     if value is None or (isinstance(value, Decimal) and value.is_nan()):
         return math.nan
     if isinstance(value, numbers.Real | Decimal):

@@ -21,13 +21,9 @@ def check_size(value: object, *, least: int = 1) -> int:
     discreet.errors.InvalidParameter: size, the public number of records, must be at least 1, got 0.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InvalidParameter(
-            f"size, the public number of records, must be an integer, got {type(value).__name__}."
-        )
+        raise InvalidParameter(f"size, the public number of records, must be an integer, got {type(value).__name__}.")
     if value < least:
-        raise InvalidParameter(
-            f"size, the public number of records, must be at least {least}, got {show(int(value))}."
-        )
+        raise InvalidParameter(f"size, the public number of records, must be at least {least}, got {show(int(value))}.")
     return int(value)
 
 

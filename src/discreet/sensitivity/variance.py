@@ -60,6 +60,4 @@ class Variance:
         return norm([(grid.upper - grid.lower) ** 2 * Fraction(n - 1, n**2)], p)
 
     def _grid(self) -> Grid:
-        return Grid.over(
-            self.bounds, self.grid, query="variance", example="Variance(bounds=(0, 500000), size=...)"
-        )
+        return Grid.over(self.bounds, self.grid, query="variance", example="Variance(bounds=(0, 500000), size=...)")

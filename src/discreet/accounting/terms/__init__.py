@@ -1,6 +1,7 @@
 """The terms that a privacy loss can be made of, one file for each kind."""
 
 import dataclasses
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,7 @@ from discreet.accounting.terms.gaussian import Gaussian
 from discreet.accounting.terms.laplace import Laplace
 from discreet.accounting.terms.pure import Approximate, Pure
 from discreet.accounting.terms.randomized_response import RandomizedResponse
-from discreet.errors import UnknownKind
+from discreet.errors import InvalidParameter, UnknownKind
 
 __all__ = [
     "KINDS",
@@ -65,8 +66,16 @@ def from_record(record: dict[str, Any]) -> Term:
     given = {key: value for key, value in record.items() if key != "kind"}
     if set(given) != set(fields):
         raise UnknownKind(f"a {kind} loss has the parameters {sorted(fields)}, got {sorted(given)}.")
-    term: Term = cls(**{name: _read(value, fields[name].type, f"{kind}.{name}") for name, value in given.items()})
+    exact = {name: _read(value, fields[name].type, f"{kind}.{name}") for name, value in given.items()}
+    try:
+        term: Term = cls(**exact)
+    except InvalidParameter as error:
+        raise UnknownKind(f"this {kind} loss is not one: {error}") from None
     return term
+
+
+RATIONAL = re.compile(r"[0-9]+(/[0-9]+)?")
+"""What ``str`` makes of a Fraction: Fraction itself also reads '1e999999999', and would not come back."""
 
 
 def _read(value: object, wanted: object, name: str) -> Fraction | int | bool:
@@ -75,8 +84,8 @@ def _read(value: object, wanted: object, name: str) -> Fraction | int | bool:
             return value
         if wanted is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
-        if wanted is Fraction and isinstance(value, str) and (exact := Fraction(value)) >= 0:
-            return exact
+        if wanted is Fraction and isinstance(value, str) and RATIONAL.fullmatch(value):
+            return Fraction(value)
     except (ValueError, ZeroDivisionError):
         pass
     raise UnknownKind(f"{name} does not hold a number that this kind can have; the record was not read.")

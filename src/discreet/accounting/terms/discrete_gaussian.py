@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.terms.concentrated import renyi_delta
+from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
 
 __all__ = ["DiscreteGaussian"]
@@ -45,6 +46,10 @@ class DiscreteGaussian:
     scalar: bool = False
     kind: ClassVar[str] = "discrete_gaussian"
 
+    def __post_init__(self) -> None:
+        if not self.sigma_squared > 0:
+            raise InvalidParameter("sigma_squared of discrete Gaussian noise must be above 0.")
+
     @property
     def pure(self) -> Fraction | None:
         """None: the loss is unbounded."""
@@ -60,7 +65,7 @@ class DiscreteGaussian:
         shifts = self._shifts()
         if shifts is None:
             return renyi_delta(self.renyi, epsilon)
-        return min(1.0, max((_delta(v, self.sigma_squared, float(epsilon)) for v in shifts), default=0.0))
+        return min(1.0, max((_delta(v, self.sigma_squared, _below(epsilon)) for v in shifts), default=0.0))
 
     def renyi(self, alpha: Fraction, /) -> float:
         """``alpha rho``, attained for whole alpha."""
@@ -108,6 +113,12 @@ def _delta(shift: tuple[int, ...], sigma_squared: Fraction, epsilon: float) -> f
     law, start = _law(shift, sigma_squared)
     norm = sum(v * v for v in shift)
     s = np.arange(start, start + law.size, dtype=np.float64)
-    excess = (norm - 2 * s) / (2 * float(sigma_squared)) - epsilon
+    loss = (norm - 2 * s) / (2 * float(sigma_squared))
+    excess = loss - epsilon + (np.abs(loss) + epsilon) * 2.0**-50  # outward: the difference may cancel
     gained = law[excess > 0] * -np.expm1(-excess[excess > 0])
     return float(gained.sum()) * (1 + ROUNDING) + 1e-300
+
+
+def _below(epsilon: Fraction) -> float:
+    nearest = float(epsilon)
+    return nearest if nearest <= epsilon else math.nextafter(nearest, 0)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from flint import arb
 
 from discreet.accounting.terms.pure import pure_rho
+from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
 
 __all__ = ["DiscreteLaplace"]
@@ -23,6 +24,10 @@ class DiscreteLaplace:
     sensitivity: int
     scale: Fraction
     kind: ClassVar[str] = "discrete_laplace"
+
+    def __post_init__(self) -> None:
+        if not self.scale > 0:
+            raise InvalidParameter("the scale of discrete Laplace noise must be above 0.")
 
     @property
     def pure(self) -> Fraction:

@@ -12,6 +12,7 @@ from typing import ClassVar
 from flint import arb
 
 from discreet.accounting.terms.base import Term
+from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
 
 __all__ = ["Approximate", "Pure", "pure_rho"]
@@ -64,6 +65,10 @@ class Approximate:
     failure: Fraction
     kind: ClassVar[str] = "approximate"
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.failure <= 1:
+            raise InvalidParameter("the failure of an approximate loss must be a probability.")
+
     @property
     def pure(self) -> Fraction | None:
         """None: with probability ``failure`` anything may happen."""
@@ -91,7 +96,7 @@ class Approximate:
             return Approximate(Fraction(0), min(Fraction(1), size * self.failure))
         e, f = self.epsilon, self.failure
         steps = up(lambda: ball(f) * ((size * ball(e)).exp() - 1) / (ball(e).exp() - 1)) if f else 0.0
-        return Approximate(size * e, min(Fraction(1), Fraction(steps)))
+        return Approximate(size * e, Fraction(min(1.0, steps)))
 
 
 def pure_rho(epsilon: Fraction) -> Fraction:

@@ -8,6 +8,7 @@ from flint import arb
 
 from discreet.accounting.terms.base import Term
 from discreet.accounting.terms.pure import Pure, pure_rho
+from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
 
 __all__ = ["RandomizedResponse"]
@@ -20,6 +21,10 @@ class RandomizedResponse:
     epsilon: Fraction
     categories: int = 2
     kind: ClassVar[str] = "randomized_response"
+
+    def __post_init__(self) -> None:
+        if self.categories < 2:
+            raise InvalidParameter(f"randomised response needs at least 2 categories, got {self.categories}.")
 
     @property
     def pure(self) -> Fraction:

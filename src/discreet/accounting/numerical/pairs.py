@@ -1,0 +1,201 @@
+"""Pairs of distributions, seen through their privacy loss.
+
+A pair (P, Q) is known to the numerical accountant by the masses that P and Q give to cells of the loss
+``L = log(dP / dQ)``. ``RELATIVE_ERROR`` bounds the relative error of every mass in float64; the accountant carries it
+into its results.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["RELATIVE_ERROR", "Atoms", "GaussianPair", "LaplacePair", "Pair", "Sampled"]
+
+Floats = npt.NDArray[np.float64]
+
+RELATIVE_ERROR = 2.0**-38
+
+
+class Pair(Protocol):
+    """Two distributions by the law of their privacy loss under each."""
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The least and the largest loss; infinite where there is none."""
+        ...
+
+    def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """Return the P and Q masses of the cells ``(edges[i], edges[i + 1]]``; the first includes its lower edge."""
+        ...
+
+    def span(self, tail: float, /) -> tuple[float, float]:
+        """Return losses between which all but ``tail`` of the mass of P lies, on each side."""
+        ...
+
+    def reversed(self) -> "Pair":
+        """Return the pair (Q, P)."""
+        ...
+
+
+def normal_mass(a: Floats, b: Floats) -> Floats:
+    """Return the standard normal mass of the intervals (a, b], with relative accuracy in both tails."""
+    from scipy.special import ndtr
+
+    flip = a + b > 0
+    return np.asarray(ndtr(np.where(flip, -a, b)) - ndtr(np.where(flip, -b, a)))
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianPair:
+    """N(mu, 1) against N(0, 1): the loss is normal with mean ``mu^2 / 2`` and variance ``mu^2``."""
+
+    mu: float
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """All losses occur."""
+        return -math.inf, math.inf
+
+    def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """Normal masses."""
+        z = edges / self.mu
+        return (
+            normal_mass(z[:-1] - self.mu / 2, z[1:] - self.mu / 2),
+            normal_mass(z[:-1] + self.mu / 2, z[1:] + self.mu / 2),
+        )
+
+    def span(self, tail: float, /) -> tuple[float, float]:
+        """Normal quantiles."""
+        from scipy.special import ndtri
+
+        reach = -float(ndtri(max(tail, 1e-300))) * self.mu
+        return self.mu**2 / 2 - reach, self.mu**2 / 2 + reach
+
+    def reversed(self) -> "GaussianPair":
+        """Symmetric."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class LaplacePair:
+    """Laplace laws of scale 1 at distance ``epsilon``: atoms at both ends of the loss, a density between them."""
+
+    epsilon: float
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """From ``-epsilon`` to ``epsilon``."""
+        return -self.epsilon, self.epsilon
+
+    def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """Integrals of ``exp((l - epsilon) / 2) / 4`` and ``exp(-(l + epsilon) / 2) / 4``, and the atoms."""
+        e = self.epsilon
+        low, high = np.clip(edges[:-1], -e, e), np.clip(edges[1:], -e, e)
+        rise = np.expm1((high - low) / 2)
+        p = np.exp((low - e) / 2) * rise / 2
+        q = np.exp(-(high + e) / 2) * rise / 2
+        first, last = np.searchsorted(edges, [-e, e], side="left") - 1
+        first = max(int(first), 0)
+        last = min(max(int(last), 0), p.size - 1)
+        if edges[0] <= -e <= edges[-1]:
+            p[first] += math.exp(-e) / 2
+            q[first] += 0.5
+        if edges[0] <= e <= edges[-1]:
+            p[last] += 0.5
+            q[last] += math.exp(-e) / 2
+        return p, q
+
+    def span(self, tail: float, /) -> tuple[float, float]:
+        """The whole support."""
+        return self.support
+
+    def reversed(self) -> "LaplacePair":
+        """Symmetric."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atoms:
+    """Finitely many losses with their masses under P and under Q, in rising order of the loss."""
+
+    losses: Floats
+    p: Floats
+    q: Floats
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The first and the last loss."""
+        return float(self.losses[0]), float(self.losses[-1])
+
+    def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """Count the atoms of each cell."""
+        where = np.searchsorted(edges, self.losses, side="left") - 1
+        where = np.where(self.losses == edges[0], 0, where)
+        inside = (where >= 0) & (where < edges.size - 1)
+        count = edges.size - 1
+        return (
+            np.asarray(np.bincount(where[inside], weights=self.p[inside], minlength=count), dtype=np.float64),
+            np.asarray(np.bincount(where[inside], weights=self.q[inside], minlength=count), dtype=np.float64),
+        )
+
+    def span(self, tail: float, /) -> tuple[float, float]:
+        """Cut off what weighs less than the tail at each end."""
+        below, above = np.cumsum(self.p), np.cumsum(self.p[::-1])[::-1]
+        kept = np.flatnonzero((below > tail) & (above > tail))
+        first, last = (int(kept[0]), int(kept[-1])) if kept.size else (0, self.losses.size - 1)
+        return float(self.losses[first]), float(self.losses[last])
+
+    def reversed(self) -> "Atoms":
+        """Exchange the two laws; the losses change sign."""
+        return Atoms(-self.losses[::-1], self.q[::-1], self.p[::-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Poisson sampling under add_remove: ``(1 - rate) Q + rate P`` against Q, or Q against it.
+
+    Zhu, Dong and Wang, AISTATS 2022, Theorem 11: if (P, Q) dominates the mechanism with a record against without, this
+    pair dominates the sampled mechanism. Its loss is ``log(1 - rate + rate e^L)``, a rising function of the loss L.
+    """
+
+    base: Pair
+    rate: float
+    removed: bool = True
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The image of the base's support."""
+        low, high = (self._loss(end) for end in self.base.support)
+        return (low, high) if self.removed else (-high, -low)
+
+    def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """The base's masses of the cells that map here."""
+        p, q = self.base.cells(self._base_loss(edges if self.removed else -edges[::-1]))
+        mixed = (1 - self.rate) * q + self.rate * p
+        return (mixed, q) if self.removed else (q[::-1], mixed[::-1])
+
+    def span(self, tail: float, /) -> tuple[float, float]:
+        """The image of the base's span, for the law that is heavier there."""
+        _, high = self.base.span(tail)
+        low = -self.base.reversed().span(tail)[1]
+        ends = self._loss(low), self._loss(high)
+        if self.removed:
+            return ends
+        _, high = self.base.reversed().span(tail)
+        return -self._loss(-self.base.reversed().span(tail)[0]), -self._loss(low)
+
+    def reversed(self) -> "Sampled":
+        """The other direction."""
+        return Sampled(self.base, self.rate, not self.removed)
+
+    def _loss(self, base: float) -> float:
+        if base == math.inf:
+            return math.inf
+        return math.log1p(self.rate * math.expm1(base))
+
+    def _base_loss(self, edges: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
