@@ -56,10 +56,14 @@ def finite(value: object, name: str) -> Fraction:
         raise InvalidParameter(f"{name} must be a number, got {type(value).__name__}.")
     elif isinstance(value, numbers.Rational):
         exact = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, Decimal):
+        if not value.is_finite() or (value and abs(value.adjusted()) > FLOAT_LIMIT):
+            raise InvalidParameter(f"{name} must be a finite number of ordinary size.")
+        exact = Fraction(value)
     elif not math.isfinite(value):
         raise InvalidParameter(f"{name} must be a finite number, got {float(value)}.")
     else:
-        exact = Fraction(value) if isinstance(value, Decimal) else Fraction(float(value))
+        exact = Fraction(float(value))
     if exact and abs(exact.numerator.bit_length() - exact.denominator.bit_length()) > FLOAT_LIMIT:
         raise InvalidParameter(f"{name} must lie between 2^-{FLOAT_LIMIT} and 2^{FLOAT_LIMIT} in size.")
     return exact

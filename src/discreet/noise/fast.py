@@ -24,7 +24,7 @@ from flint import arb, ctx
 
 from discreet.exact import ball
 
-__all__ = ["BELIEVED", "CHUNK", "SLACK", "Floats", "agrees"]
+__all__ = ["BELIEVED", "CHUNK", "SLACK", "Floats", "agrees", "within_slack"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,6 +50,29 @@ def agrees(function: Callable[[Floats], Floats], truth: Callable[[arb], arb], po
         return all(
             abs(arb(float(value)) - truth(ball(Fraction(float(point))))) <= TRUSTED_ULPS * arb(float(ulp))
             for point, value, ulp in zip(points, values, np.spacing(np.abs(values)), strict=True)
+        )
+    finally:
+        ctx.prec = before
+
+
+def within_slack(
+    inverse: Callable[[Floats], Floats], slack: Callable[[Floats], Floats], survival: Callable[[arb], arb]
+) -> bool:
+    """Tell whether an inverse survival function keeps its slack at the boundary points, as the survival judges.
+
+    Half the slack is left to the width of the cells.
+    """
+    points = boundary_points()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = inverse(points)
+    reach = slack(found) / 2
+    before = ctx.prec
+    ctx.prec = 256
+    try:
+        return all(
+            (z <= r or survival(arb(float(z)) - arb(float(r))) >= ball(float(v)))
+            and survival(arb(float(z)) + arb(float(r))) <= ball(float(v))
+            for z, r, v in zip(found, reach, points, strict=True)
         )
     finally:
         ctx.prec = before

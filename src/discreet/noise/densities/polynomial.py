@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, ball, finite
-from discreet.noise.fast import Floats
+from discreet.noise.fast import Floats, within_slack
 
 __all__ = ["Polynomial"]
 
@@ -44,8 +45,8 @@ class Polynomial:
         return np.where(near**g < 2.0**-60, near, np.power(odds, 1 / g))
 
     def slack(self, z: Floats, /) -> Floats:
-        """Bound the error of the inverse, generously."""
-        return (1 + z) * 2.0**-34
+        """Bound the error of the inverse, generously; infinite if scipy's inverse fails its self-test."""
+        return _slack(z) if _trusted(self) else np.full_like(z, np.inf)
 
     def survival(self, z: arb, /) -> arb:
         """Return the regularised incomplete beta function, or one minus its complement where that converges faster."""
@@ -56,3 +57,12 @@ class Polynomial:
         if power < 1:
             return 1 - (power / (1 + power)).beta_lower(1 / g, 1 - 1 / g, regularized=True)
         return (1 / (1 + power)).beta_lower(1 - 1 / g, 1 / g, regularized=True)
+
+
+def _slack(z: Floats) -> Floats:
+    return (1 + z) * 2.0**-34
+
+
+@lru_cache(maxsize=256)
+def _trusted(density: Polynomial) -> bool:
+    return within_slack(density.inverse, _slack, density.survival)

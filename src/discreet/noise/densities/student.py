@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, ball, finite
-from discreet.noise.fast import Floats
+from discreet.noise.fast import Floats, within_slack
 
 __all__ = ["StudentT"]
 
@@ -38,8 +39,8 @@ class StudentT:
         return np.sqrt(d * np.where(rest < 0.5, (1 - rest) / rest, share / (1 - share)))
 
     def slack(self, z: Floats, /) -> Floats:
-        """Bound the error of the inverse, generously."""
-        return (1 + z) * 2.0**-34
+        """Bound the error of the inverse, generously; infinite if scipy's inverse fails its self-test."""
+        return _slack(z) if _trusted(self) else np.full_like(z, np.inf)
 
     def survival(self, z: arb, /) -> arb:
         """Return the regularised incomplete beta function, or one minus its complement where that converges faster."""
@@ -49,3 +50,12 @@ class StudentT:
         if square < d:
             return 1 - (square / (d + square)).beta_lower(arb(0.5), d / 2, regularized=True)
         return (d / (d + square)).beta_lower(d / 2, arb(0.5), regularized=True)
+
+
+def _slack(z: Floats) -> Floats:
+    return (1 + z) * 2.0**-34
+
+
+@lru_cache(maxsize=256)
+def _trusted(density: StudentT) -> bool:
+    return within_slack(density.inverse, _slack, density.survival)
