@@ -5,4 +5,4 @@ import re
 
 def pytest_make_parametrize_id(config, val, argname):
     """Name values by their repr, without memory addresses: parallel workers must agree on the names of tests."""
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(val))[:80] if " at 0x" in repr(val) else None
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(val))[:80]

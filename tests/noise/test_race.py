@@ -66,7 +66,7 @@ def test_laplace_noise_reports_the_noisy_maximum():
     assert stats.binomtest(wins, 5000, 1 - 3 * np.exp(-1) / 4).pvalue > ALARM
 
 
-@pytest.mark.parametrize("density", [Gumbel(), Exponential(), Laplace()], ids=repr)
+@pytest.mark.parametrize("density", [Gumbel(), Exponential(), Laplace()])
 @pytest.mark.parametrize("high", [1e3, 1e15, 1e300, 1.7e308])
 def test_a_huge_lead_always_wins(density, high):
     for scores in ([0, high], [-high, 0], [-high, high], [-np.inf, -high], [high, high / 2]):
@@ -117,7 +117,7 @@ def wrong_winners(density):
     return wrong
 
 
-@pytest.mark.parametrize("density", [Gumbel(), Exponential(), Laplace()], ids=repr)
+@pytest.mark.parametrize("density", [Gumbel(), Exponential(), Laplace()])
 def test_photo_finishes_are_decided_right(density):
     assert wrong_winners(density) == 0
 
@@ -158,7 +158,7 @@ def test_with_infinite_slack_balls_decide_everything(density):
     assert run(Doubtful(), [0, -np.inf, 1e6]) == 2
 
 
-@pytest.mark.parametrize("density", [Gumbel(), Exponential(), Laplace()], ids=repr)
+@pytest.mark.parametrize("density", [Gumbel(), Exponential(), Laplace()])
 def test_words_at_the_ends_of_the_unit_interval(density):
     """Words 0 and 2^64 - 1 give infinite floats; the exact order must hold all the same."""
     ends = [0, 1, 2, 3, 2**64 - 1, 2**64 - 2, 2**64 - 4, 2**63]
