@@ -37,9 +37,7 @@ def test_infinities_stay_infinite(value):
     assert real(value) == math.inf
 
 
-@pytest.mark.parametrize(
-    "value", ["123", b"1", 1j, [1], (1,), {"a": 1}, object(), np.datetime64("2020-01-01")]
-)
+@pytest.mark.parametrize("value", ["123", b"1", 1j, [1], (1,), {"a": 1}, object(), np.datetime64("2020-01-01")])
 def test_other_values_are_refused_without_showing_them(value):
     with pytest.raises(InvalidInput, match=f"type {type(value).__name__}") as caught:
         real(value)

@@ -21,9 +21,7 @@ PAIRS = [
     (0, 2**60),
 ]
 finite_floats = st.floats(allow_nan=False, allow_infinity=False)
-sample = st.lists(
-    st.one_of(finite_floats, st.sampled_from([2.0**53, 2.0**53 + 2, 5e-324, -0.0, 1e308])), max_size=8
-)
+sample = st.lists(st.one_of(finite_floats, st.sampled_from([2.0**53, 2.0**53 + 2, 5e-324, -0.0, 1e308])), max_size=8)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -31,9 +31,7 @@ def test_it_holds_when_the_data_have_another_size(size, n):
     assert brute_force(query, [0, 1, 4], n, "replace_one") <= query.sensitivity(relation="replace_one")
 
 
-@given(
-    data=st.lists(st.fractions(0, 1, max_denominator=50).map(lambda x: round(x * 1024) / 1024), min_size=2)
-)
+@given(data=st.lists(st.fractions(0, 1, max_denominator=50).map(lambda x: round(x * 1024) / 1024), min_size=2))
 def test_it_is_the_population_variance(data):
     exact = statistics.pvariance([Fraction(x) for x in data])
     assert Variance(bounds=(0, 1), size=len(data))(data) == exact

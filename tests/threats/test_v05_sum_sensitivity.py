@@ -59,9 +59,7 @@ def test_the_check_catches_even_small_float_sums():
     assert excess(query, [0.1, 0.1, 0.1], [0.1, 0.1], query.sensitivity(relation="add_remove")) == 0
 
 
-awkward = st.sampled_from(
-    [2.0**53, 2.0**53 - 1, 2.0**24 + 2, 1 + 2.0**-52, 0.1, 5e-324, 2.2e-308, 1e308, -1e308]
-)
+awkward = st.sampled_from([2.0**53, 2.0**53 - 1, 2.0**24 + 2, 1 + 2.0**-52, 0.1, 5e-324, 2.2e-308, 1e308, -1e308])
 values = awkward | st.floats()
 
 

@@ -14,9 +14,7 @@ class Frame:
         return iter(self.columns)
 
 
-@pytest.mark.parametrize(
-    "data", ["abc", b"abc", {"a": 1}, {1, 2}, frozenset({1}), 3, None, np.array(3), Frame()]
-)
+@pytest.mark.parametrize("data", ["abc", b"abc", {"a": 1}, {1, 2}, frozenset({1}), 3, None, np.array(3), Frame()])
 def test_what_is_no_sequence_of_records_is_refused(data):
     with pytest.raises(InvalidInput, match="sequence of records"):
         records(data)
