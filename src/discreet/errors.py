@@ -6,6 +6,7 @@
      ├── InvalidInput            data outside the domain a mechanism promised to accept (also a ValueError)
      ├── RelationMismatch        two neighbour relations were mixed, or one is needed and was not said
      ├── NoTheorem               no theorem covers this combination
+     ├── BudgetExceeded          a loss does not fit into what is left of a budget; nothing was spent
      ├── UnknownKind             a serialised record of a kind this version does not know
      └── MissingExtra            an optional package is not installed (also an ImportError)
 
@@ -15,6 +16,7 @@ Messages say what must hold, what was seen and what to do. They never show a val
 """
 
 __all__ = [
+    "BudgetExceeded",
     "DiscreetError",
     "InvalidInput",
     "InvalidParameter",
@@ -49,6 +51,10 @@ class RelationMismatch(DiscreetError):
 
 class NoTheorem(DiscreetError):
     """No theorem covers this combination; the message says which condition fails."""
+
+
+class BudgetExceeded(DiscreetError):
+    """A loss does not fit into what is left of a budget; nothing was spent and nothing may be released."""
 
 
 class UnknownKind(DiscreetError):

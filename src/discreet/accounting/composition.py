@@ -6,7 +6,8 @@ Everything here is a proof for terms whose parameters were fixed beforehand, und
 - the probability that an (epsilon, delta) term gives everything away is set aside first, which loses nothing for the
   pair that dominates it;
 - equal opaque pure terms compose as repeated randomised response (Kairouz, Oh and Viswanath, ICML 2015), exactly;
-- anything else by the better of two valid routes: epsilons add, or Renyi divergences add.
+- anything else that has a dominating pair numerically, with certified bounds (``discreet.accounting.numerical``);
+- what has none (zCDP) by the better of two valid routes: epsilons add, or Renyi divergences add.
 """
 
 import math
@@ -15,11 +16,12 @@ from fractions import Fraction
 
 from flint import arb, fmpz
 
+from discreet.accounting.numerical import Composition, Pair
 from discreet.accounting.terms import Approximate, Concentrated, Gaussian, Pure, RandomizedResponse, Term
 from discreet.accounting.terms.concentrated import renyi_delta
 from discreet.exact import ball, smallest, up, upward
 
-__all__ = ["Counted", "delta_of", "epsilon_of", "merged", "pure_of", "renyi_of"]
+__all__ = ["Counted", "delta_of", "epsilon_of", "lower_epsilon_of", "merged", "pure_of", "renyi_of"]
 
 Counted = tuple[Term, int]
 
@@ -36,7 +38,7 @@ def merged(terms: Iterable[Counted]) -> tuple[Counted, ...]:
             mu_squared += count * term.mu_squared
         elif isinstance(term, Concentrated):
             rho += count * term.parameter
-        elif count and not (isinstance(term, Pure) and not term.epsilon):
+        elif count and term.pure != 0:
             counts[term] = counts.get(term, 0) + count
     if mu_squared:
         counts[Gaussian(mu_squared)] = 1
@@ -73,7 +75,34 @@ def epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
     cap = math.inf if total is None else upward(total)
     if failure > delta or not delta or not cap:
         return cap
+    if (pairs := _numerical(rest)) is not None:
+        tight = min(cap, Composition(pairs).epsilon(_rest_of(delta, failure)))
+        if math.isfinite(tight):
+            return tight
     return smallest(lambda epsilon: delta_of(terms, Fraction(epsilon)) <= delta, cap)
+
+
+def lower_epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
+    """Return an epsilon that some mechanism of this description exceeds or attains at delta.
+
+    Losses without a dominating pair are represented by a mechanism that has them: zCDP by a Gaussian.
+    """
+    failure, rest = _set_failures_aside(terms)
+    if failure >= delta and failure:
+        return math.inf if failure > delta else 0.0
+    total = pure_of(rest)
+    if not delta:
+        return math.inf if total is None else math.nextafter(float(total), 0)
+    concrete = merged(
+        (Gaussian(2 * term.parameter), count) if isinstance(term, Concentrated) else (term, count)
+        for term, count in rest
+    )
+    if _closed_form(concrete):
+        return math.nextafter(epsilon_of(concrete, (delta - failure) / (1 - failure)) * (1 - 1e-12), 0)
+    pairs = tuple((pair, count) for term, count in concrete if (pair := term.pair()) is not None)
+    if not pairs or not Composition(pairs).feasible:
+        return 0.0
+    return Composition(pairs).epsilon(_rest_of(delta, failure), "lower")
 
 
 def _set_failures_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:
@@ -99,7 +128,32 @@ def _delta_without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> flo
             return term.delta(epsilon)
         if count <= REPEATS and (isinstance(term, Pure) or term == RandomizedResponse(term.pure or Fraction(0))):
             return _repeated_response(term.pure or Fraction(0), count, epsilon)
+    if (pairs := _numerical(terms)) is not None and (tight := Composition(pairs).delta(float(epsilon))) < 1:
+        return tight
     return renyi_delta(lambda alpha: renyi_of(terms, alpha), epsilon)
+
+
+def _closed_form(terms: tuple[Counted, ...]) -> bool:
+    """Tell whether delta is known in closed form: one term, once, or repeated randomised response."""
+    if len(terms) != 1:
+        return False
+    (term, count), *_ = terms
+    return count == 1 or (count <= REPEATS and isinstance(term, Pure))
+
+
+def _numerical(terms: tuple[Counted, ...]) -> tuple[tuple[Pair, int], ...] | None:
+    """Return the pairs of all terms, if each has one and no closed form serves better."""
+    if _closed_form(terms):
+        return None
+    pairs = tuple((pair, count) for term, count in terms if (pair := term.pair()) is not None)
+    return pairs if len(pairs) == len(terms) and pairs and Composition(pairs).feasible else None
+
+
+def _rest_of(delta: Fraction, failure: Fraction) -> float:
+    """Return the delta that is left for everything but the failures, rounded down."""
+    rest = (delta - failure) / (1 - failure)
+    nearest = float(rest)
+    return nearest if nearest <= rest else math.nextafter(nearest, 0)
 
 
 def _repeated_response(epsilon0: Fraction, count: int, epsilon: Fraction) -> float:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting import terms as kinds
-from discreet.accounting.composition import Counted, delta_of, epsilon_of, merged, pure_of, renyi_of
-from discreet.errors import InvalidParameter, RelationMismatch, UnknownKind
+from discreet.accounting.composition import Counted, delta_of, epsilon_of, lower_epsilon_of, merged, pure_of, renyi_of
+from discreet.errors import InvalidParameter, NoTheorem, RelationMismatch, UnknownKind
 from discreet.exact import Real, finite, positive, probability, show, upward
 from discreet.units import Relation, check_relation
 
@@ -59,6 +59,17 @@ class PrivacyLoss:
         4.37717809...
         """
         return epsilon_of(self.terms, probability(delta, "delta", zero=True))
+
+    def bounds(self, delta: Real) -> tuple[float, float]:
+        """Return certified lower and upper bounds on epsilon, for the worst mechanism of this description.
+
+        >>> low, high = (1000 * PrivacyLoss.laplace(0.05) + PrivacyLoss.gaussian(mu=0.5)).bounds(delta=1e-6)
+        >>> 0 <= (high - low) / high < 1e-4
+        True
+        """
+        exact = probability(delta, "delta", zero=True)
+        upper = epsilon_of(self.terms, exact)
+        return min(lower_epsilon_of(self.terms, exact), upper), upper
 
     def renyi(self, alpha: Real) -> float:
         """Return the Renyi divergence of order alpha > 1 (Mironov, CSF 2017).
@@ -113,6 +124,43 @@ class PrivacyLoss:
         if type(size) is not int or size < 1:
             raise InvalidParameter(f"a group has a whole number of members, at least 1, got {size!r}.")
         return PrivacyLoss(tuple((term.group(size), k) for term, k in self.terms), self.relation)
+
+    def sampled(self, rate: Real) -> "PrivacyLoss":
+        """Return the loss of the same release on a Poisson sample: each record takes part with probability ``rate``.
+
+        This holds under add_remove, for one release on one sample that is drawn anew each time and kept secret. Several
+        releases of the same sample are one mechanism, which this does not describe.
+
+        >>> step = PrivacyLoss.gaussian(mu=1 / 1.1).sampled(256 / 60000)
+        >>> round((14062 * step).epsilon(delta=1e-5), 3)
+        2.382
+        """
+        share = probability(rate, "rate", one=True)
+        if self.relation == "replace_one":
+            raise RelationMismatch(
+                "Poisson sampling is stated for add_remove neighbours; this loss is about replace_one."
+            )
+        if not self.terms:
+            return self.under("add_remove")
+        if len(self.terms) != 1 or self.terms[0][1] != 1:
+            raise NoTheorem(
+                "sampling amplifies one release on one fresh sample. Write k * loss.sampled(rate) for k releases, each "
+                "on a sample of its own."
+            )
+        term = self.terms[0][0]
+        if isinstance(term, kinds.Sampled):
+            share *= term.rate
+            term = term.base
+        if isinstance(term, kinds.Approximate) and term.failure:
+            amplified = kinds.Sampled(kinds.Pure(term.epsilon), share).pure if term.epsilon else Fraction(0)
+            found: kinds.Term = kinds.Approximate(amplified or Fraction(0), share * term.failure)
+        elif isinstance(term, kinds.Concentrated):
+            raise NoTheorem(
+                "zCDP alone does not say how a release behaves on a sample; name the noise, as gaussian(mu)."
+            )
+        else:
+            found = term if share == 1 else kinds.Sampled(term, share)
+        return PrivacyLoss(((found, 1),), "add_remove")
 
     def under(self, relation: str) -> "PrivacyLoss":
         """Say which neighbours the loss is about.
@@ -263,9 +311,13 @@ NAMES = {"zcdp": ("zcdp", {"parameter": "rho"}), "approximate": ("approximate", 
 
 
 def _show_term(term: kinds.Term, count: int) -> str:
-    name, renamed = NAMES.get(term.kind, (term.kind, {}))
-    shown = ", ".join(
-        f"{renamed.get(key, key)}={value if isinstance(value, bool) else show(value)}"
-        for key, value in kinds.parameters(term).items()
-    )
-    return f"{count} * PrivacyLoss.{name}({shown})" if count > 1 else f"PrivacyLoss.{name}({shown})"
+    if isinstance(term, kinds.Sampled):
+        text = f"{_show_term(term.base, 1)}.sampled({show(term.rate)})"
+    else:
+        name, renamed = NAMES.get(term.kind, (term.kind, {}))
+        shown = ", ".join(
+            f"{renamed.get(key, key)}={value if isinstance(value, bool) else show(value)}"
+            for key, value in kinds.parameters(term).items()
+        )
+        text = f"PrivacyLoss.{name}({shown})"
+    return f"{count} * {text}" if count > 1 else text

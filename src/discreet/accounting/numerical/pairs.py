@@ -28,7 +28,11 @@ class Pair(Protocol):
         ...
 
     def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
-        """Return the P and Q masses of the cells ``(edges[i], edges[i + 1]]``; the first includes its lower edge."""
+        """Return the P and Q masses of the open cells between the edges."""
+        ...
+
+    def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """Return the P and Q masses of the edges themselves; an atom that is on none of them lies in a cell."""
         ...
 
     def span(self, tail: float, /) -> tuple[float, float]:
@@ -67,6 +71,10 @@ class GaussianPair:
             normal_mass(z[:-1] + self.mu / 2, z[1:] + self.mu / 2),
         )
 
+    def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """No atoms."""
+        return np.zeros(edges.size), np.zeros(edges.size)
+
     def span(self, tail: float, /) -> tuple[float, float]:
         """Normal quantiles."""
         from scipy.special import ndtri
@@ -91,22 +99,22 @@ class LaplacePair:
         return -self.epsilon, self.epsilon
 
     def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
-        """Integrals of ``exp((l - epsilon) / 2) / 4`` and ``exp(-(l + epsilon) / 2) / 4``, and the atoms."""
+        """Integrals of ``exp((l - epsilon) / 2) / 4`` and ``exp(-(l + epsilon) / 2) / 4``, and atoms on no edge."""
         e = self.epsilon
         low, high = np.clip(edges[:-1], -e, e), np.clip(edges[1:], -e, e)
         rise = np.expm1((high - low) / 2)
         p = np.exp((low - e) / 2) * rise / 2
         q = np.exp(-(high + e) / 2) * rise / 2
-        first, last = np.searchsorted(edges, [-e, e], side="left") - 1
-        first = max(int(first), 0)
-        last = min(max(int(last), 0), p.size - 1)
-        if edges[0] <= -e <= edges[-1]:
-            p[first] += math.exp(-e) / 2
-            q[first] += 0.5
-        if edges[0] <= e <= edges[-1]:
-            p[last] += 0.5
-            q[last] += math.exp(-e) / 2
-        return p, q
+        inside = self._ends().cells(edges)
+        return p + inside[0], q + inside[1]
+
+    def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """The two ends."""
+        return self._ends().atoms(edges)
+
+    def _ends(self) -> "Atoms":
+        small, e = math.exp(-self.epsilon) / 2, self.epsilon
+        return Atoms(np.array([-e, e]), np.array([small, 0.5]), np.array([0.5, small]))
 
     def span(self, tail: float, /) -> tuple[float, float]:
         """The whole support."""
@@ -131,15 +139,24 @@ class Atoms:
         return float(self.losses[0]), float(self.losses[-1])
 
     def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
-        """Count the atoms of each cell."""
+        """Sum the atoms of each cell."""
+        _, on_edge = self._places(edges)
         where = np.searchsorted(edges, self.losses, side="left") - 1
-        where = np.where(self.losses == edges[0], 0, where)
-        inside = (where >= 0) & (where < edges.size - 1)
-        count = edges.size - 1
-        return (
-            np.asarray(np.bincount(where[inside], weights=self.p[inside], minlength=count), dtype=np.float64),
-            np.asarray(np.bincount(where[inside], weights=self.q[inside], minlength=count), dtype=np.float64),
-        )
+        inside = ~on_edge & (where >= 0) & (where < edges.size - 1)
+        return _sums(where[inside], self.p[inside], self.q[inside], edges.size - 1)
+
+    def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """Sum the atoms on each edge."""
+        nearest, on_edge = self._places(edges)
+        return _sums(nearest[on_edge], self.p[on_edge], self.q[on_edge], edges.size)
+
+    def _places(self, edges: Floats) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+        """Return the nearest edge of each atom and whether it lies on it, up to a small part of a cell."""
+        after = np.clip(np.searchsorted(edges, self.losses), 1, edges.size - 1)
+        left, right = edges[after - 1], edges[after]
+        nearest = np.where(self.losses - left <= right - self.losses, after - 1, after)
+        with np.errstate(invalid="ignore"):
+            return nearest, np.abs(self.losses - edges[nearest]) <= 1e-7 * np.minimum(right - left, 1e300)
 
     def span(self, tail: float, /) -> tuple[float, float]:
         """Cut off what weighs less than the tail at each end."""
@@ -150,7 +167,9 @@ class Atoms:
 
     def reversed(self) -> "Atoms":
         """Exchange the two laws; the losses change sign."""
-        return Atoms(-self.losses[::-1], self.q[::-1], self.p[::-1])
+        back = Atoms(-self.losses[::-1], self.q[::-1], self.p[::-1])
+        same = np.array_equal(back.losses, self.losses) and np.array_equal(back.p, self.p)
+        return self if same else back
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +196,19 @@ class Sampled:
         mixed = (1 - self.rate) * q + self.rate * p
         return (mixed, q) if self.removed else (q[::-1], mixed[::-1])
 
+    def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        """The base's atoms that map here."""
+        p, q = self.base.atoms(self._base_loss(edges if self.removed else -edges[::-1]))
+        mixed = (1 - self.rate) * q + self.rate * p
+        return (mixed, q) if self.removed else (q[::-1], mixed[::-1])
+
     def span(self, tail: float, /) -> tuple[float, float]:
-        """The image of the base's span, for the law that is heavier there."""
-        _, high = self.base.span(tail)
-        low = -self.base.reversed().span(tail)[1]
-        ends = self._loss(low), self._loss(high)
+        """The image of losses that hold the mass of both laws of the base."""
+        under_q = tuple(-end for end in self.base.reversed().span(tail))[::-1]
+        low, high = (under_q[0], max(self.base.span(tail)[1], under_q[1]))
         if self.removed:
-            return ends
-        _, high = self.base.reversed().span(tail)
-        return -self._loss(-self.base.reversed().span(tail)[0]), -self._loss(low)
+            return max(self._loss(low), self.support[0]), self._loss(high)
+        return -self._loss(under_q[1]), min(-self._loss(low), self.support[1])
 
     def reversed(self) -> "Sampled":
         """The other direction."""
@@ -199,3 +222,10 @@ class Sampled:
     def _base_loss(self, edges: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
+
+
+def _sums(where: npt.NDArray[np.intp], p: Floats, q: Floats, count: int) -> tuple[Floats, Floats]:
+    return (
+        np.asarray(np.bincount(where, weights=p, minlength=count), dtype=np.float64),
+        np.asarray(np.bincount(where, weights=q, minlength=count), dtype=np.float64),
+    )

@@ -13,6 +13,7 @@ from discreet.accounting.terms.gaussian import Gaussian
 from discreet.accounting.terms.laplace import Laplace
 from discreet.accounting.terms.pure import Approximate, Pure
 from discreet.accounting.terms.randomized_response import RandomizedResponse
+from discreet.accounting.terms.sampled import Sampled
 from discreet.errors import InvalidParameter, UnknownKind
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Laplace",
     "Pure",
     "RandomizedResponse",
+    "Sampled",
     "Term",
     "from_record",
     "parameters",
@@ -42,6 +44,7 @@ KINDS: dict[str, type[Any]] = {
         Laplace,
         Pure,
         RandomizedResponse,
+        Sampled,
     )
 }
 
@@ -52,8 +55,13 @@ def to_record(term: Term) -> dict[str, Any]:
     >>> to_record(Laplace(Fraction(1, 10)))
     {'kind': 'laplace', 'epsilon': '1/10'}
     """
-    plain = {k: str(v) if isinstance(v, Fraction) else v for k, v in parameters(term).items()}
-    return {"kind": term.kind, **plain}
+    return {"kind": term.kind, **{name: _plain(value) for name, value in parameters(term).items()}}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a parameter of any kind
+    if isinstance(value, Fraction):
+        return str(value)
+    return to_record(value) if hasattr(value, "kind") else value
 
 
 def from_record(record: dict[str, Any]) -> Term:
@@ -78,8 +86,10 @@ RATIONAL = re.compile(r"[0-9]+(/[0-9]+)?")
 """What ``str`` makes of a Fraction: Fraction itself also reads '1e999999999', and would not come back."""
 
 
-def _read(value: object, wanted: object, name: str) -> Fraction | int | bool:
+def _read(value: object, wanted: object, name: str) -> Fraction | int | bool | Term:
     try:
+        if wanted is Term and isinstance(value, dict) and value.get("kind") != Sampled.kind:
+            return from_record(value)
         if wanted is bool and isinstance(value, bool):
             return value
         if wanted is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:

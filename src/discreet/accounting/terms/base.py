@@ -8,6 +8,8 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
+from discreet.accounting.numerical.pairs import Pair
+
 __all__ = ["Term", "parameters"]
 
 
@@ -33,6 +35,10 @@ class Term(Protocol):
 
     def renyi(self, alpha: Fraction, /) -> float:
         """Return the Renyi divergence of order alpha > 1."""
+        ...
+
+    def pair(self) -> Pair | None:
+        """Return the dominating pair for numerical composition; None if no single pair dominates."""
         ...
 
     def group(self, size: int, /) -> "Term":

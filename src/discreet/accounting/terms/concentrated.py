@@ -36,6 +36,10 @@ class Concentrated:
         """``alpha * rho``."""
         return up(lambda: ball(alpha * self.parameter))
 
+    def pair(self) -> None:
+        """No single pair: zCDP bounds moments, not a distribution."""
+        return
+
     def group(self, size: int, /) -> "Concentrated":
         """Bun and Steinke, Proposition 1.9: the square of the size."""
         return Concentrated(size**2 * self.parameter)

@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.accounting.numerical.pairs import Atoms, Pair
 from discreet.accounting.terms.concentrated import renyi_delta
 from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
@@ -70,6 +71,19 @@ class DiscreteGaussian:
     def renyi(self, alpha: Fraction, /) -> float:
         """``alpha rho``, attained for whole alpha."""
         return up(lambda: ball(alpha * self.rho))
+
+    def pair(self) -> Pair | None:
+        """The lattice law and its shift, if there is one worst shift and it can be listed."""
+        shifts = self._shifts()
+        if shifts is None or len(shifts) != 1:
+            return None
+        law, start = _law(shifts[0], self.sigma_squared)
+        norm = sum(v * v for v in shifts[0])
+        kept = law > 1e-290
+        s = (start + np.arange(law.size, dtype=np.float64))[kept]
+        losses = (norm - 2 * s) / (2 * float(self.sigma_squared))
+        q = law[kept] * np.exp(-losses)
+        return Atoms(losses[::-1], law[kept][::-1], q[::-1])
 
     def group(self, size: int, /) -> "DiscreteGaussian":
         """Shifts add."""

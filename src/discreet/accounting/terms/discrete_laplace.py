@@ -5,13 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
 from flint import arb
 
+from discreet.accounting.numerical.pairs import Atoms, Pair
 from discreet.accounting.terms.pure import pure_rho
 from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
 
 __all__ = ["DiscreteLaplace"]
+
+LISTED = 10**6
+"""Sensitivities up to this have few enough losses to list them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,18 @@ class DiscreteLaplace:
             return ((tails + between) / (1 + a)).log() / (e - 1)
 
         return up(formula) if self.sensitivity else 0.0
+
+    def pair(self) -> Pair | None:
+        """The losses ``(sensitivity - 2 z) / scale`` with the geometric masses of z, tails joined at both ends."""
+        if not 0 < self.sensitivity <= LISTED:
+            return None
+        z = np.arange(self.sensitivity + 1, dtype=np.float64)
+        s = float(self.scale)
+        p = math.tanh(1 / (2 * s)) * np.exp(-z / s)
+        tail = 1 / (1 + math.exp(-1 / s))
+        p[0], p[-1] = tail, tail * math.exp(-self.sensitivity / s)
+        losses = (self.sensitivity - 2 * z) / s
+        return Atoms(losses[::-1], p[::-1], p)
 
     def group(self, size: int, /) -> "DiscreteLaplace":
         """Shifts add."""

@@ -1,11 +1,13 @@
 """Gaussian noise: mu-Gaussian differential privacy (Dong, Roth and Su, JRSS B 2022)."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from flint import arb
 
+from discreet.accounting.numerical.pairs import GaussianPair, Pair
 from discreet.exact import ball, up
 
 __all__ = ["Gaussian", "gaussian_delta"]
@@ -35,6 +37,10 @@ class Gaussian:
     def renyi(self, alpha: Fraction, /) -> float:
         """``alpha mu^2 / 2``."""
         return up(lambda: ball(alpha * self.mu_squared / 2))
+
+    def pair(self) -> Pair | None:
+        """Two normal laws."""
+        return GaussianPair(math.sqrt(self.mu_squared)) if self.mu_squared else None
 
     def group(self, size: int, /) -> "Gaussian":
         """Shifts add, so their squares grow with the square."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from flint import arb
 
+from discreet.accounting.numerical.pairs import LaplacePair, Pair
 from discreet.accounting.terms.pure import pure_rho
 from discreet.exact import ball, up
 
@@ -47,6 +48,10 @@ class Laplace:
             return (a / weights * ((a - 1) * e).exp() + (a - 1) / weights * (-a * e).exp()).log() / (a - 1)
 
         return up(formula) if self.epsilon else 0.0
+
+    def pair(self) -> Pair | None:
+        """Two Laplace laws."""
+        return LaplacePair(float(self.epsilon)) if self.epsilon else None
 
     def group(self, size: int, /) -> "Laplace":
         """Shifts add."""

@@ -5,12 +5,15 @@ probability delta that gives everything away it dominates every (epsilon, delta)
 ICML 2015). So these terms are evaluated as that mechanism.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
 from flint import arb
 
+from discreet.accounting.numerical.pairs import Atoms, Pair
 from discreet.accounting.terms.base import Term
 from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
@@ -52,6 +55,10 @@ class Pure:
 
         return up(formula)
 
+    def pair(self) -> Pair:
+        """Binary randomised response."""
+        return response_pair(self.epsilon, 2)
+
     def group(self, size: int, /) -> "Pure":
         """Group privacy: epsilon grows in proportion."""
         return Pure(size * self.epsilon)
@@ -90,6 +97,10 @@ class Approximate:
         """Infinite, unless the failure probability is 0."""
         return float("inf") if self.failure else Pure(self.epsilon).renyi(alpha)
 
+    def pair(self) -> Pair | None:
+        """Binary randomised response, if nothing is given away; else the failure is to be set aside first."""
+        return None if self.failure else response_pair(self.epsilon, 2)
+
     def group(self, size: int, /) -> Term:
         """``(k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1))``: the sum of the steps of the chain."""
         if not self.epsilon:
@@ -97,6 +108,14 @@ class Approximate:
         e, f = self.epsilon, self.failure
         steps = up(lambda: ball(f) * ((size * ball(e)).exp() - 1) / (ball(e).exp() - 1)) if f else 0.0
         return Approximate(size * e, Fraction(min(1.0, steps)))
+
+
+def response_pair(epsilon: Fraction, categories: int) -> Atoms:
+    """Return randomised response as atoms: the truth, the neighbour's truth and, at loss 0, all other answers."""
+    e = float(epsilon)
+    small = 1 / (math.exp(min(e, 700.0)) + categories - 1)
+    large, rest = 1 - (categories - 1) * small, (categories - 2) * small
+    return Atoms(np.array([-e, 0.0, e]), np.array([small, rest, large]), np.array([large, rest, small]))
 
 
 def pure_rho(epsilon: Fraction) -> Fraction:

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from flint import arb
 
+from discreet.accounting.numerical.pairs import Pair
 from discreet.accounting.terms.base import Term
-from discreet.accounting.terms.pure import Pure, pure_rho
+from discreet.accounting.terms.pure import Pure, pure_rho, response_pair
 from discreet.errors import InvalidParameter
 from discreet.exact import ball, up
 
@@ -54,6 +55,10 @@ class RandomizedResponse:
             return (total / (e.exp() + self.categories - 1)).log() / (a - 1)
 
         return up(formula)
+
+    def pair(self) -> Pair:
+        """Itself, as atoms."""
+        return response_pair(self.epsilon, self.categories)
 
     def group(self, size: int, /) -> Term:
         """Neighbours at distance k: pure composition of the chain."""

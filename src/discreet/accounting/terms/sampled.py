@@ -1,0 +1,86 @@
+"""Poisson sampling: each record takes part with a fixed probability, independently, anew for each release.
+
+Zhu, Dong and Wang, AISTATS 2022, Theorem 11, under add_remove: if (P, Q) dominates the mechanism with a record against
+without it, ``((1 - q) Q + q P, Q)`` and its reverse dominate the sampled one. With ``D`` the profile of the pair,
+
+    first direction:   q D(1 + (x - 1) / q)
+    second direction:  (1 - x (1 - q)) D(x q / (1 - x (1 - q))),  0 once x >= 1 / (1 - q).
+
+For (epsilon, delta) alone this is Balle, Barthe and Gaboardi, NeurIPS 2018.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from discreet.accounting import numerical
+from discreet.accounting.numerical.pairs import Pair
+from discreet.accounting.terms.base import Term
+from discreet.accounting.terms.gaussian import Gaussian
+from discreet.accounting.terms.pure import Pure, pure_rho
+from discreet.errors import InvalidParameter, NoTheorem
+from discreet.exact import ball, down, up
+
+__all__ = ["Sampled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A release of a Poisson sample of the data."""
+
+    base: Term
+    rate: Fraction
+    kind: ClassVar[str] = "sampled"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.base, Sampled):
+            raise InvalidParameter("a sample of a sample is one sample: multiply the rates.")
+        if not 0 < self.rate <= 1:
+            raise InvalidParameter("a sampling rate lies above 0 and is at most 1.")
+
+    @property
+    def pure(self) -> Fraction | None:
+        """``log(1 + q (e^epsilon - 1))``, rounded up."""
+        whole = self.base.pure
+        return None if whole is None else Fraction(up(lambda: (ball(self.rate) * ball(whole).expm1()).log1p()))
+
+    @property
+    def rho(self) -> Fraction | None:
+        """That of a pure mechanism; otherwise none is claimed."""
+        return None if self.pure is None else pure_rho(self.pure)
+
+    def delta(self, epsilon: Fraction, /) -> float:
+        """The larger of the two directions."""
+        q = self.rate
+        inner = Fraction(down(lambda: (ball(epsilon).expm1() / ball(q)).log1p()))
+        whole = self.base.delta(inner)
+        removed = up(lambda: ball(q) * ball(Fraction(whole)))
+        left = up(lambda: 1 - ball(epsilon).exp() * (1 - ball(q)))
+        if left <= 0:
+            return removed
+        shifted = down(lambda: (ball(epsilon).exp() * ball(q) / ball(Fraction(left))).log())
+        other = self.base.delta(Fraction(max(shifted, 0.0)))
+        return max(removed, up(lambda: ball(Fraction(left)) * ball(Fraction(other))))
+
+    def renyi(self, alpha: Fraction, /) -> float:
+        """The exact divergence for Gaussian noise, that of a pure mechanism; otherwise none is claimed."""
+        if isinstance(self.base, Gaussian) and self.base.mu_squared:
+            from discreet.accounting.theorems import sampled_gaussian_renyi
+
+            multiplier = math.nextafter(1 / math.sqrt(self.base.mu_squared), 0) * (1 - 1e-15)
+            return sampled_gaussian_renyi(alpha, rate=self.rate, noise_multiplier=multiplier, relation="add_remove")
+        return math.inf if self.pure is None else Pure(self.pure).renyi(alpha)
+
+    def pair(self) -> Pair | None:
+        """The base's pair, mixed."""
+        base = self.base.pair()
+        return None if base is None else numerical.Sampled(base, float(self.rate))
+
+    def group(self, size: int, /) -> Term:
+        """Pure losses add up along the chain; for others no theorem is at hand."""
+        if size == 1:
+            return self
+        if self.pure is None:
+            raise NoTheorem("no group bound is known here for a sampled loss without a finite epsilon.")
+        return Pure(size * self.pure)
