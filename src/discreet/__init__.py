@@ -13,8 +13,9 @@ True
 """
 
 from discreet._version import __version__
-from discreet.accounting import PrivacyLoss
+from discreet.accounting import Account, Budget, PrivacyLoss, calibrate, noise_multiplier, routes
 from discreet.errors import (
+    BudgetExceeded,
     DiscreetError,
     InvalidInput,
     InvalidParameter,
@@ -52,7 +53,10 @@ from discreet.units import Person, Row
 
 __all__ = [
     "STAT",
+    "Account",
     "BoundedCount",
+    "Budget",
+    "BudgetExceeded",
     "DiscreetError",
     "DiscreteGaussian",
     "Exponential",
@@ -78,11 +82,14 @@ __all__ = [
     "Warner",
     "YesBiased",
     "__version__",
+    "calibrate",
     "clamped",
     "compose",
     "crossover",
     "group",
+    "noise_multiplier",
     "parallel",
     "repeat",
+    "routes",
     "then",
 ]

@@ -147,5 +147,6 @@ def test_kinds_are_never_removed():
         "laplace",
         "pure",
         "randomized_response",
+        "sampled",
         "zcdp",
     ]

@@ -632,6 +632,25 @@ def test_generic_sampling_bounds_cover_random_mechanisms(seed):
         assert bounded <= loose
 
 
+@pytest.mark.parametrize("most", [0.3, 0.9, 2, math.inf])
+def test_generic_sampling_bounds_are_the_printed_sums(most):
+    base, q, order = PrivacyLoss.laplace(2), 0.25, 7
+    c = math.expm1(most)
+    d = {j: base.renyi(j) for j in range(2, order + 1)}
+    tail = {j: math.comb(order, j) * q**j * math.exp((j - 1) * d[j]) for j in d}
+    first = math.comb(order, 2) * q**2 * min(4 * math.expm1(d[2]), math.exp(d[2]) * min(2, c**2))
+    whole = 1 + first + sum(tail[j] * min(2, c**j) for j in d if j > 2)
+    options = {"size": 1, "population": 4, "relation": "replace_one"}
+    found = th.without_replacement_renyi(order, base.renyi, **options, most=most)
+    assert found == pytest.approx(math.log(whole) / (order - 1), rel=1e-12)
+    for factor in (1, 3):
+        moment = (1 - q) ** (order - 1) * (order * q - q + 1) + tail[2] * (1 - q) ** (order - 2)
+        moment += factor * sum(tail[j] * (1 - q) ** (order - j) for j in d if j > 2)
+        found = th.poisson_renyi(order, base.renyi, rate=q, relation="add_remove", nonnegative_moments=factor == 1)
+        assert found >= math.log(moment) / (order - 1) * (1 - 1e-12)
+        assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-12)
+
+
 # --- Shuffling ---------------------------------------------------------------------------------------------------
 
 
@@ -674,6 +693,14 @@ def test_shuffling_covers_the_clones_and_randomised_response(n, epsilon0):
     assert tried or n < 300
 
 
+def test_shuffling_is_the_printed_formula():
+    for epsilon0, delta, n in ((1, 1e-6, 10**6), (3, 1e-9, 10**5), (0.1, 0.01, 1000)):
+        grown = math.exp(epsilon0)
+        hidden = 8 * math.sqrt(grown * math.log(4 / delta)) / math.sqrt(n) + 8 * grown / n
+        found = th.shuffling(epsilon0, delta, reports=n, relation="replace_one").epsilon
+        assert found == pytest.approx(math.log(1 + (grown - 1) / (grown + 1) * hidden), rel=1e-12)
+
+
 @given(st.floats(0.01, 3), st.floats(1e-12, 0.1), st.integers(10**4, 10**9))
 def test_shuffling_amplifies_and_more_reports_help(epsilon0, delta, reports):
     found = th.shuffling(epsilon0, delta, reports=reports, relation="replace_one")
@@ -694,6 +721,13 @@ def test_the_textbook_path_counts_its_slack_and_lies_above_renyi():
     assert path.delta == pytest.approx(1000 * 1e-9 + 1e-6)
     renyi = th.renyi_epsilon(lambda a: 1000 * th.sampled_gaussian_renyi(a, **setting), path.delta, orders=range(2, 100))
     assert renyi.epsilon < path.epsilon
+
+
+def test_the_central_limit_of_equal_responses():
+    for epsilon, count in ((0.1, 50), (2, 3)):
+        assert th.pure_limit(epsilon, count=count).mu == pytest.approx(2 * math.sqrt(count) * math.sinh(epsilon / 2))
+    about = th.pure_limit(0.01, count=10**4)
+    assert about.epsilon(1e-6) == pytest.approx(th.optimal_epsilon(0.01, count=10**4, total_delta=1e-6), rel=0.01)
 
 
 def test_the_central_limit_can_lie_below_the_truth():

@@ -4,12 +4,16 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from discreet.accounting import terms as kinds
 from discreet.accounting.composition import Counted, delta_of, epsilon_of, lower_epsilon_of, merged, pure_of, renyi_of
 from discreet.errors import InvalidParameter, NoTheorem, RelationMismatch, UnknownKind
 from discreet.exact import Real, finite, positive, probability, show, upward
 from discreet.units import Relation, check_relation
+
+if TYPE_CHECKING:
+    from discreet.accounting.routes import Routes
 
 __all__ = ["PrivacyLoss"]
 
@@ -71,6 +75,24 @@ class PrivacyLoss:
         upper = epsilon_of(self.terms, exact)
         return min(lower_epsilon_of(self.terms, exact), upper), upper
 
+    def routes(self, delta: Real) -> "Routes":
+        """Return what each theorem proves about this loss at delta, and which is tightest: the course in one call.
+
+        >>> (50 * PrivacyLoss.laplace(0.1)).routes(1e-5).best.name
+        'discreet'
+        """
+        from discreet.accounting.routes import routes
+
+        return routes(self, delta)
+
+    def advantage(self) -> float:
+        """Return the largest advantage of a membership test: true less false positive rate, at most ``delta(0)``.
+
+        >>> PrivacyLoss.pure(1).advantage()
+        0.46211715726...
+        """
+        return self.delta(0)
+
     def renyi(self, alpha: Real) -> float:
         """Return the Renyi divergence of order alpha > 1 (Mironov, CSF 2017).
 
@@ -114,6 +136,10 @@ class PrivacyLoss:
         return PrivacyLoss(tuple((term, count * k) for term, k in self.terms), self.relation)
 
     __rmul__ = __mul__
+
+    def __radd__(self, zero: int) -> "PrivacyLoss":
+        """Let ``sum`` start from 0."""
+        return self if type(zero) is int and zero == 0 else NotImplemented
 
     def group(self, size: int) -> "PrivacyLoss":
         """Return the loss for groups of up to ``size`` units that change together.

@@ -13,8 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet._version import __version__
+from discreet.accounting.expression import parse_loss
 from discreet.cli import demo as story
 from discreet.cli.handout import page
+from discreet.errors import DiscreetError
 from discreet.report.words import bound, number, shown
 
 __all__ = ["app"]
@@ -74,6 +76,39 @@ def demo(
         typer.echo(json.dumps(story.record(result, report=str(target)), indent=2, ensure_ascii=False))
     else:
         _show(result, target)
+
+
+@app.command(
+    epilog='Example: discreet account "gaussian(sigma=1.1).sampled(256/60000) * 14062" --delta 1e-5',
+)
+def account(
+    loss: Annotated[str, typer.Argument(help="What is released, such as '52 * geometric(0.5) + gaussian(sigma=20)'.")],
+    delta: Annotated[float, typer.Option(min=0.0, max=1.0, help="The delta at which epsilon is asked for.")] = 1e-6,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Tell what a plan of releases costs, by every theorem that applies and by our own accountant.
+
+    Losses are approximate(epsilon, delta), discrete_gaussian(sigma=), gaussian(sigma=), geometric(epsilon),
+    laplace(epsilon), pure(epsilon), randomized_response(epsilon) and zcdp(rho); they add, repeat by a whole number and
+    can be .sampled(rate), .group(size) or .under('add_remove'). The plan must be fixed beforehand.
+    """
+    try:
+        plan = parse_loss(loss)
+        low, high = plan.bounds(delta)
+        table = plan.routes(delta)
+    except DiscreetError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    if as_json:
+        shown_routes = [
+            {"theorem": route.name, "epsilon": float(route.epsilon), "valid": route.valid} for route in table
+        ]
+        typer.echo(json.dumps({"delta": delta, "epsilon": high, "at_least": low, "routes": shown_routes}, indent=2))
+        return
+    typer.echo(str(table))
+    typer.echo(
+        f"\nepsilon {high:.6g} at delta {delta:g}; no accountant can prove less than {low:.6g} for this description"
+    )
 
 
 def _refuse(folder: Path, error: OSError) -> None:
