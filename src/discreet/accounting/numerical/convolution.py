@@ -44,6 +44,7 @@ class Sum:
     mass: Floats
     theta: float
     log_scale: float
+    mean: float
     shift: float
     error: float
     outside: float
@@ -121,6 +122,7 @@ def compose(parts: list[Counted], theta: float) -> Sum:
         mass=mass,
         theta=theta,
         log_scale=value,
+        mean=mean,
         shift=math.fsum(lattice.anchor * count for lattice, count in parts),
         error=error,
         outside=OUTSIDE,

@@ -26,6 +26,7 @@ SMALLEST_DELTA = 1e-300
 LARGEST_LOSS = 600.0
 SMALLEST_LOSS = 1e-8
 MOST_COPIES = 10**8
+LARGEST_EXPONENT = 300.0
 
 Side = Literal["upper", "lower"]
 
@@ -129,7 +130,10 @@ class Composition:
         parts = self._lattices(pairs, 1e-20, side)
         wanted = epsilon - sign * 2 * self.copies * RELATIVE_ERROR
         law = compose(parts, _tilt_at(parts, wanted))
-        found = float(_deltas(law, np.array([wanted - law.shift]), sign)[0])
+        place = wanted - law.shift
+        found = float(_deltas(law, np.array([place]), sign, place)[0])
+        if not math.isfinite(found):
+            return 1.0
         slack = 1 + sign * math.expm1(self.copies * RELATIVE_ERROR)
         return min(1.0, max(0.0, found * slack + sign * self._aside(parts, side)))
 
@@ -153,37 +157,40 @@ def _tilt_at(parts: list[tuple[Lattice, int]], epsilon: float) -> float:
     return (low + high) / 2
 
 
-def _deltas(law: Sum, epsilons: Floats, sign: int) -> Floats:
+def _deltas(law: Sum, epsilons: Floats, sign: int, reference: float) -> Floats:
     """Return delta at some losses (less the shift), widened by what the window and the transform may hide.
 
-    Masses are taken relative to the tilt at the middle of the losses asked for; those so far below that their factor
-    would overflow are cut to it, which only matters where delta is above 1.
+    Masses are taken relative to the tilt at the reference. Where that cannot be told in float64, far below it, delta is
+    answered with the safe extreme: infinity from above, 0 from below.
     """
-    reference = float(epsilons[epsilons.size // 2])
     distance = law.losses - reference
-    weights = law.mass * np.exp(np.minimum(-law.theta * distance, 300.0))
+    weights = law.mass * np.exp(np.minimum(-law.theta * distance, LARGEST_EXPONENT))
     above = np.concatenate([np.cumsum(weights[::-1])[::-1], [0.0]])
-    weights *= np.exp(np.minimum(-distance, 300.0))
+    weights *= np.exp(np.minimum(-distance, LARGEST_EXPONENT))
     below = np.concatenate([np.cumsum(weights[::-1])[::-1], [0.0]])
     index = np.searchsorted(law.losses, epsilons, side="right")
-    offsets = np.minimum(epsilons - reference, 300.0)
-    hidden = (law.error + (1 if sign > 0 else 2) * law.outside) * np.exp(np.minimum(-law.theta * offsets, 300.0))
+    offsets = epsilons - reference
+    hidden = (law.error + (1 if sign > 0 else 2) * law.outside) * np.exp(-law.theta * offsets)
     plain = above[index] - np.exp(offsets) * below[index]
-    return np.asarray((plain + sign * hidden) * math.exp(min(law.log_scale - law.theta * reference, 600.0)))
+    log_factor = law.log_scale - law.theta * reference
+    known = ((law.theta + 1) * -offsets < LARGEST_EXPONENT) & (log_factor < LARGEST_EXPONENT)
+    found = (plain + sign * hidden) * math.exp(min(log_factor, LARGEST_EXPONENT))
+    return np.where(known & ~np.isnan(found), found, np.inf if sign > 0 else 0.0)
 
 
 def _crossing(law: Sum, delta: float, sign: int) -> float:
     """Return the loss (less the shift) at which delta is reached; linear in e^epsilon between lattice points."""
     points = law.losses
-    enough = _deltas(law, points, sign) <= delta
-    if not enough[-1]:
-        return float(points[-1]) if sign < 0 else math.inf
-    if enough.all():
+    deltas = _deltas(law, points, sign, law.mean)
+    over = np.flatnonzero(~(deltas <= delta))
+    if not over.size:
         return float(points[0]) if sign > 0 else -math.inf
-    last = int(np.argmax(~enough[::-1]))
-    last = points.size - last  # the first point from which on delta is small enough
-    before, after = _deltas(law, points[last - 1 : last + 1], sign)
-    if not before > delta >= after:
-        return float(points[last] if sign > 0 else points[last - 1])
+    last = int(over[-1])
+    if last == points.size - 1:
+        return math.inf if sign > 0 else float(points[-1])
+    before, after = deltas[last], deltas[last + 1]
+    width = float(points[last + 1] - points[last])
+    if sign > 0 and not math.isfinite(before):
+        return float(points[last + 1])
     share = (before - delta) / (before - after)
-    return float(points[last - 1] + math.log1p(share * math.expm1(points[last] - points[last - 1])))
+    return float(points[last] + math.log1p(share * math.expm1(width)))

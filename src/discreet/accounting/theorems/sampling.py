@@ -102,6 +102,8 @@ def sampling_with_replacement(
     e, d = not_negative(epsilon, "epsilon"), probability(delta, "delta", zero=True, one=True)
     m, n = _drawn(size, population)
     if group_delta is None:
+        if not e and not d:
+            return Guarantee(0.0, 0.0)
         group_delta = _worst_group(e, d)
     if n == 1:
         return Guarantee(upward(e), min(1.0, upward(finite(group_delta(m), "group_delta(k)"))))
