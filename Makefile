@@ -34,6 +34,7 @@ check: $(VENV)/.check-installed   ## ruff, mypy --strict, import-linter
 
 bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in their own environment
 	$(BIN)/python bench/noise.py
+	$(BIN)/python bench/accounting.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/mkdocs build --strict
