@@ -6,7 +6,7 @@ widened by the first, delta by the second.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,6 +29,7 @@ MOST_COPIES = 10**8
 LARGEST_EXPONENT = 300.0
 
 Side = Literal["upper", "lower"]
+Direction = tuple[tuple[Pair, int], ...]
 
 
 def moments(pair: Pair) -> tuple[float, float]:
@@ -84,38 +85,41 @@ class Composition:
         )
 
     def epsilon(self, delta: float, side: Side = "upper") -> float:
-        """Return a bound on the smallest epsilon with that delta."""
-        with np.errstate(all="ignore"):
-            found = [self._epsilon(direction, delta, side) for direction in self._directions()]
-        if any(math.isnan(epsilon) for epsilon in found):
-            return math.inf if side == "upper" else 0.0
-        return max(0.0, *found)
+        """Return a bound on the smallest epsilon with that delta; infinity or 0 where float64 cannot tell."""
+        unknown = math.inf if side == "upper" else 0.0
+        return max(0.0, self._worst(lambda direction: self._epsilon(direction, delta, side), unknown))
 
     def delta(self, epsilon: float, side: Side = "upper") -> float:
-        """Return a bound on the smallest delta with that epsilon."""
-        with np.errstate(all="ignore"):
-            found = [self._delta(direction, epsilon, side) for direction in self._directions()]
-        if any(math.isnan(delta) for delta in found):
-            return 1.0 if side == "upper" else 0.0
-        return max(found)
+        """Return a bound on the smallest delta with that epsilon; 1 or 0 where float64 cannot tell."""
+        unknown = 1.0 if side == "upper" else 0.0
+        return self._worst(lambda direction: self._delta(direction, epsilon, side), unknown)
+
+    def _worst(self, bound: Callable[[Direction], float], unknown: float) -> float:
+        """Return the larger bound of the two directions."""
+        try:
+            with np.errstate(all="ignore"):
+                found = [bound(direction) for direction in self._directions()]
+        except (ArithmeticError, ValueError, MemoryError):  # overflow: the parameters are too far apart
+            return unknown
+        return unknown if any(map(math.isnan, found)) else max(found)
 
     @property
     def copies(self) -> int:
         """How many releases there are."""
         return sum(count for _, count in self.pairs)
 
-    def _directions(self) -> list[tuple[tuple[Pair, int], ...]]:
+    def _directions(self) -> list[Direction]:
         back = tuple((pair.reversed(), count) for pair, count in self.pairs)
         symmetric = all(a is b or a == b for (a, _), (b, _) in zip(self.pairs, back, strict=True))
         return [self.pairs] if symmetric else [self.pairs, back]
 
-    def _lattices(self, pairs: tuple[tuple[Pair, int], ...], delta: float, side: Side) -> list[tuple[Lattice, int]]:
+    def _lattices(self, pairs: Direction, delta: float, side: Side) -> list[tuple[Lattice, int]]:
         step = step_for(pairs, self.fineness)
         tail = max(delta, SMALLEST_DELTA) * 1e-9 / self.copies
         make = upper if side == "upper" else lower
         return [(make(pair, step, tail), count) for pair, count in pairs]
 
-    def _epsilon(self, pairs: tuple[tuple[Pair, int], ...], delta: float, side: Side) -> float:
+    def _epsilon(self, pairs: Direction, delta: float, side: Side) -> float:
         sign = 1 if side == "upper" else -1
         parts = self._lattices(pairs, delta, side)
         slack = sign * math.expm1(self.copies * RELATIVE_ERROR)
@@ -125,7 +129,7 @@ class Composition:
         law = compose(parts, tilt_for(parts, math.log(target)))
         return _crossing(law, target, sign) + law.shift + sign * 2 * self.copies * RELATIVE_ERROR
 
-    def _delta(self, pairs: tuple[tuple[Pair, int], ...], epsilon: float, side: Side) -> float:
+    def _delta(self, pairs: Direction, epsilon: float, side: Side) -> float:
         sign = 1 if side == "upper" else -1
         parts = self._lattices(pairs, 1e-20, side)
         wanted = epsilon - sign * 2 * self.copies * RELATIVE_ERROR
