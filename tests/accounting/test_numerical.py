@@ -17,7 +17,7 @@ from discreet.accounting.numerical.lattice import lower, upper
 from discreet.accounting.terms.gaussian import gaussian_delta
 from discreet.accounting.terms.pure import response_pair
 
-few = settings(max_examples=25, deadline=None, derandomize=True)
+few = settings(max_examples=15, deadline=None, derandomize=True)
 ROUNDING = 1e-11
 """Relative rounding of the references."""
 
@@ -123,7 +123,7 @@ def test_unequal_gaussians_at_every_delta(delta):
     assert high - low <= 1e-3 * high
 
 
-@pytest.mark.parametrize(("e", "copies"), [(0.5, 20), (2.0, 7), (0.01, 300), (50.0, 4)])
+@pytest.mark.parametrize(("e", "copies"), [(0.5, 20), (2.0, 7), (0.01, 300), (30.0, 4)])
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.9])
 def test_repeated_randomised_response(e, copies, part):
     epsilon = part * e * copies
@@ -211,7 +211,9 @@ def test_asymmetric_products_by_enumeration(p, q, epsilon):
 @given(weights, weights, st.floats(0.5, 12), st.floats(0, 1))
 def test_small_losses_on_a_coarse_lattice(p, q, mu, part):
     epsilon, stick = part * mu**2, gaussian_stick(mu)
-    delta = max(sum(a * stick(math.exp(epsilon) * b / a) for a, b in zip(x, y, strict=True)) for x, y in ((p, q), (q, p)))
+    delta = max(
+        sum(a * stick(math.exp(epsilon) * b / a) for a, b in zip(x, y, strict=True)) for x, y in ((p, q), (q, p))
+    )
     composition = Composition(((atoms(p, q), 1), (GaussianPair(mu), 1)))
     assert composition.delta(epsilon, "lower") * (1 - 1e-9) <= delta <= composition.delta(epsilon) * (1 + 1e-9)
 
@@ -219,15 +221,15 @@ def test_small_losses_on_a_coarse_lattice(p, q, mu, part):
 PAIRS = {
     "laplace": (LaplacePair(1.0), lambda e: laplace_stick(1.0)(math.exp(e))),
     **{
-        f"sampled {name} {rate} {removed}": (
+        f"sampled {base} {rate:.2f} {removed}": (
             Sampled(base, rate, removed),
             lambda e, stick=stick, rate=rate, removed=removed: sampled_delta(stick, rate, removed, e),
         )
-        for name, base, stick, rate in (
-            ("laplace", LaplacePair(3.0), laplace_stick(3.0), 0.1),
-            ("gaussian", GaussianPair(1.0), gaussian_stick(1.0), 0.01),
-            ("gaussian", GaussianPair(5.0), gaussian_stick(5.0), 0.01),
-            ("gaussian", GaussianPair(8.0), gaussian_stick(8.0), 0.23936944299295215),
+        for base, stick, rate in (
+            (LaplacePair(3.0), laplace_stick(3.0), 0.1),
+            (GaussianPair(1.0), gaussian_stick(1.0), 0.01),
+            (GaussianPair(5.0), gaussian_stick(5.0), 0.01),
+            (GaussianPair(8.0), gaussian_stick(8.0), 0.23936944299295215),
         )
         for removed in (True, False)
     },
@@ -276,7 +278,9 @@ def test_many_failures_are_not_overstated_from_below():
     assert low < 1000 * 0.1  # with probability 0.33 everything is given away, not with 0.4
 
 
-@pytest.mark.parametrize("loss", [100 * PrivacyLoss.laplace(1e-12), 2 * PrivacyLoss.discrete_laplace(sensitivity=1, scale=1e-3)])
+@pytest.mark.parametrize(
+    "loss", [100 * PrivacyLoss.laplace(1e-12), 2 * PrivacyLoss.discrete_laplace(sensitivity=1, scale=1e-3)]
+)
 def test_losses_of_infeasible_size_are_still_bounded(loss):
     low, high = loss.bounds(1e-9)
     assert 0 <= low <= high <= loss.epsilon(0)

@@ -25,6 +25,9 @@ __all__ = ["Counted", "delta_of", "epsilon_of", "lower_epsilon_of", "merged", "p
 
 Counted = tuple[Term, int]
 
+EXACTLY = 1000
+"""Failures of fewer copies than this are multiplied exactly, of more added up."""
+
 REPEATS = 2000
 """Randomised response repeated up to this often is summed exactly."""
 
@@ -88,6 +91,8 @@ def lower_epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
     Losses without a dominating pair are represented by a mechanism that has them: zCDP by a Gaussian.
     """
     failure, rest = _set_failures_aside(terms)
+    if any(isinstance(term, Approximate) and count >= EXACTLY for term, count in terms):
+        return 0.0  # the failures of so many are only bounded from above
     if failure >= delta and failure:
         return math.inf if failure > delta else 0.0
     total = pure_of(rest)
@@ -111,7 +116,7 @@ def _set_failures_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Cou
     for term, count in terms:
         if isinstance(term, Approximate):
             factor = 1 - term.failure
-            survival *= factor**count if count < 1000 else max(Fraction(0), 1 - count * term.failure)
+            survival *= factor**count if count < EXACTLY else max(Fraction(0), 1 - count * term.failure)
             rest.append((Pure(term.epsilon), count))
         else:
             rest.append((term, count))

@@ -62,6 +62,10 @@ def upper(pair: Pair, step: float, tail: float) -> Lattice:
 def lower(pair: Pair, step: float, tail: float) -> Lattice:
     """Return a lattice that the pair dominates."""
     anchor, first, last, p2, q2, _, corners = _halves(pair, step, tail)
+    if math.isfinite(anchor) and anchor + last * step > pair.support[1] + 1e-6 * step and last - first > 1:
+        # The support ends inside the last cell: its losses are lowered to the cell's lower end, where Q keeps its mass.
+        corners[-2] += corners[-1] + q2[-1] + q2[-2]
+        p2, q2, corners, last = p2[:-2], q2[:-2], corners[:-1], last - 1
     losses = anchor + np.arange(first, last + 1) * step
     x = np.exp(losses)
     p, q = p2[0::2] + p2[1::2], q2[0::2] + q2[1::2]
@@ -86,7 +90,8 @@ def lower(pair: Pair, step: float, tail: float) -> Lattice:
     change = np.diff(lowered) / width
     corners[:-1] -= change
     corners[1:] += change
-    return Lattice(anchor, first, step, _convex(corners, x) * x, excess=float(lowered[-1]))
+    corners, raised = _convex(corners, x)
+    return Lattice(anchor, first, step, corners * x, excess=float(lowered[-1]) + raised)
 
 
 def _halves(pair: Pair, step: float, tail: float) -> tuple[float, int, int, Floats, Floats, Floats, Floats]:
@@ -156,8 +161,11 @@ def _follow(meets: Floats, depths: Floats) -> Floats:
     return np.array(out)
 
 
-def _convex(corners: Floats, x: Floats) -> Floats:
-    """Remove the corners of negative mass, which are concave: their mass goes to both neighbours, keeping its mean."""
+def _convex(corners: Floats, x: Floats) -> tuple[Floats, float]:
+    """Remove the corners of negative mass, which are concave: their mass goes to both neighbours, keeping its mean.
+
+    What cannot be removed so is set to 0, which raises the polygon by at most its mass times x; that is returned too.
+    """
     for _ in range(10_000):
         start = int(np.argmax(corners != 0))
         if corners[start] < 0 and start + 1 < corners.size:
@@ -175,4 +183,4 @@ def _convex(corners: Floats, x: Floats) -> Floats:
         np.add.at(corners, right, corners[gone] * share)
         np.add.at(corners, left, corners[gone] * (1 - share))
         corners[gone] = 0
-    return np.maximum(corners, 0)
+    return np.maximum(corners, 0), float(np.dot(np.maximum(-corners, 0), x))

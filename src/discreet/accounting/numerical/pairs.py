@@ -220,8 +220,13 @@ class Sampled:
         return math.log1p(self.rate * math.expm1(base))
 
     def _base_loss(self, edges: Floats) -> Floats:
+        """Return the base's losses; an edge at an end of the support, up to rounding, is that end exactly."""
+        near = 1e-7 * float(np.min(np.diff(edges)))
+        low, high = self.base.support
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
+            base = np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
+        base = np.where(edges <= self._loss(low) + near, low, base)
+        return np.where(edges >= self._loss(high) - near, high, base)
 
 
 def _sums(where: npt.NDArray[np.intp], p: Floats, q: Floats, count: int) -> tuple[Floats, Floats]:
