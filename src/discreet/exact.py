@@ -50,7 +50,9 @@ def finite(value: object, name: str) -> Fraction:
     Traceback (most recent call last):
     discreet.errors.InvalidParameter: epsilon must be a finite number, got nan.
     """
-    if type(value) is int or type(value) is Fraction:
+    if type(value) is Fraction:
+        exact = value
+    elif type(value) is int:
         exact = Fraction(value)
     elif isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
         raise InvalidParameter(f"{name} must be a number, got {type(value).__name__}.")

@@ -177,7 +177,7 @@ def _split(values: npt.NDArray[np.generic], step: Fraction) -> tuple[Floats | li
     if values.dtype == object:
         pairs = [_exact_split(x, step) for x in values]
         return [whole for whole, _ in pairs], np.array([float(rest) for _, rest in pairs])
-    scaled = np.clip(values.astype(np.float64) / float(step), -LARGEST, LARGEST)
+    scaled = np.maximum(np.minimum(values.astype(np.float64) / float(step), LARGEST), -LARGEST)
     whole = np.rint(scaled)
     return whole, scaled - whole
 

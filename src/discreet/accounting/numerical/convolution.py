@@ -79,7 +79,7 @@ def tilt_for(parts: list[Counted], log_delta: float) -> float:
     """
     low, high = 0.0, 1.0
     step = parts[0][0].step
-    while True:
+    while high < 2.0**60:
         value, mean, variance = log_moment(parts, high)
         if value - high * mean - math.log1p(high) < log_delta:
             break

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.accounting.numerical.convolution import Sum, compose, tilt_for
 from discreet.accounting.numerical.lattice import Lattice, lower, upper
-from discreet.accounting.numerical.pairs import RELATIVE_ERROR, Floats, Pair
+from discreet.accounting.numerical.pairs import ON_EDGE, RELATIVE_ERROR, Floats, Pair
 
 __all__ = ["Composition", "step_for"]
 
@@ -127,12 +127,12 @@ class Composition:
         if target <= 0:
             return math.inf if side == "upper" else 0.0
         law = compose(parts, tilt_for(parts, math.log(target)))
-        return _crossing(law, target, sign) + law.shift + sign * 2 * self.copies * RELATIVE_ERROR
+        return _crossing(law, target, sign) + law.shift + sign * self._moved(parts)
 
     def _delta(self, pairs: Direction, epsilon: float, side: Side) -> float:
         sign = 1 if side == "upper" else -1
         parts = self._lattices(pairs, 1e-20, side)
-        wanted = epsilon - sign * 2 * self.copies * RELATIVE_ERROR
+        wanted = epsilon - sign * self._moved(parts)
         law = compose(parts, _tilt_at(parts, wanted))
         place = wanted - law.shift
         found = float(_deltas(law, np.array([place]), sign, place)[0])
@@ -140,6 +140,10 @@ class Composition:
             return 1.0
         slack = 1 + sign * math.expm1(self.copies * RELATIVE_ERROR)
         return min(1.0, max(0.0, found * slack + sign * self._aside(parts, side)))
+
+    def _moved(self, parts: list[tuple[Lattice, int]]) -> float:
+        """Return how far the summed loss may be off: errors of the masses, and atoms taken to lie on the lattice."""
+        return self.copies * (2 * RELATIVE_ERROR + ON_EDGE * parts[0][0].step)
 
     @staticmethod
     def _aside(parts: list[tuple[Lattice, int]], side: Side) -> float:
@@ -175,7 +179,9 @@ def _deltas(law: Sum, epsilons: Floats, sign: int, reference: float) -> Floats:
     index = np.searchsorted(law.losses, epsilons, side="right")
     offsets = epsilons - reference
     hidden = (law.error + (1 if sign > 0 else 2) * law.outside) * np.exp(-law.theta * offsets)
-    plain = above[index] - np.exp(offsets) * below[index]
+    gain, cost = above[index], np.exp(offsets) * below[index]
+    hidden += (gain + cost) * (law.losses.size * 2.0**-52)  # the rounding of the cumulative sums
+    plain = gain - cost
     log_factor = law.log_scale - law.theta * reference
     known = ((law.theta + 1) * -offsets < LARGEST_EXPONENT) & (log_factor < LARGEST_EXPONENT)
     found = (plain + sign * hidden) * math.exp(min(log_factor, LARGEST_EXPONENT))

@@ -166,6 +166,7 @@ def _convex(corners: Floats, x: Floats) -> tuple[Floats, float]:
 
     What cannot be removed so is set to 0, which raises the polygon by at most its mass times x; that is returned too.
     """
+    last = np.arange(corners.size) == corners.size - 1
     for _ in range(10_000):
         start = int(np.argmax(corners != 0))
         if corners[start] < 0 and start + 1 < corners.size:
@@ -176,7 +177,7 @@ def _convex(corners: Floats, x: Floats) -> tuple[Floats, float]:
         bad[-1] = False
         if not bad.any():
             break
-        gone, kept = np.flatnonzero(bad), np.flatnonzero(~bad)
+        gone, kept = np.flatnonzero(bad), np.flatnonzero((corners > 0) | last)
         place = np.searchsorted(kept, gone)
         left, right = kept[place - 1], kept[place]
         share = (x[gone] - x[left]) / (x[right] - x[left])

@@ -12,11 +12,14 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RELATIVE_ERROR", "Atoms", "GaussianPair", "LaplacePair", "Pair", "Sampled"]
+__all__ = ["ON_EDGE", "RELATIVE_ERROR", "Atoms", "GaussianPair", "LaplacePair", "Pair", "Sampled"]
 
 Floats = npt.NDArray[np.float64]
 
 RELATIVE_ERROR = 2.0**-38
+
+ON_EDGE = 1e-9
+"""An atom this part of a cell from an edge is taken to lie on it; the accountant carries that too."""
 
 
 class Pair(Protocol):
@@ -48,7 +51,7 @@ def normal_mass(a: Floats, b: Floats) -> Floats:
     """Return the standard normal mass of the intervals (a, b], with relative accuracy in both tails."""
     from scipy.special import ndtr
 
-    flip = a + b > 0
+    flip = b > -a
     return np.asarray(ndtr(np.where(flip, -a, b)) - ndtr(np.where(flip, -b, a)))
 
 
@@ -155,8 +158,9 @@ class Atoms:
         after = np.clip(np.searchsorted(edges, self.losses), 1, edges.size - 1)
         left, right = edges[after - 1], edges[after]
         nearest = np.where(self.losses - left <= right - self.losses, after - 1, after)
+        width = np.where(np.isfinite(right - left), right - left, 0.0)
         with np.errstate(invalid="ignore"):
-            return nearest, np.abs(self.losses - edges[nearest]) <= 1e-7 * np.minimum(right - left, 1e300)
+            return nearest, np.abs(self.losses - edges[nearest]) <= ON_EDGE * width
 
     def span(self, tail: float, /) -> tuple[float, float]:
         """Cut off what weighs less than the tail at each end."""
@@ -221,12 +225,14 @@ class Sampled:
 
     def _base_loss(self, edges: Floats) -> Floats:
         """Return the base's losses; an edge at an end of the support, up to rounding, is that end exactly."""
-        near = 1e-7 * float(np.min(np.diff(edges)))
+        width = float(np.min(np.diff(edges)))
+        near = 1e-7 * width if math.isfinite(width) else 1e-12
         low, high = self.base.support
         with np.errstate(divide="ignore", invalid="ignore"):
             base = np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
-        base = np.where(edges <= self._loss(low) + near, low, base)
-        return np.where(edges >= self._loss(high) - near, high, base)
+        first, last = self._loss(low), self._loss(high)
+        base = np.where(edges < first + near, np.where(edges < first - near, -np.inf, low), base)
+        return np.where(edges > last - near, np.where(edges > last + near, np.inf, high), base)
 
 
 def _sums(where: npt.NDArray[np.intp], p: Floats, q: Floats, count: int) -> tuple[Floats, Floats]:
