@@ -195,7 +195,9 @@ def test_allowances_are_admitted_for_any_budget(epsilon, delta):
             (PrivacyLoss.gaussian, account.largest_mu()),
         ):
             if allowance:
-                Budget(epsilon, delta, filter=name).open().spend(make(allowance))
+                fresh = Budget(epsilon, delta, filter=name).open()
+                fresh.spend(make(allowance))
+                assert 0 < fresh.spent.amount <= fresh.rule.limit
 
 
 # Failures ----------------------------------------------------------------------------------------------------
