@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from discreet.accounting import PrivacyLoss
 from discreet.accounting.numerical import Atoms, Composition, GaussianPair, LaplacePair, Sampled
-from discreet.accounting.numerical.lattice import lower, upper
+from discreet.accounting.numerical.lattice import Grid, lower, upper
 from discreet.accounting.terms.gaussian import gaussian_delta
 from discreet.accounting.terms.pure import response_pair
 
@@ -82,7 +82,7 @@ def laplace_delta(e, copies, epsilon):
 
 
 def lattice_delta(lattice, epsilon):
-    losses = lattice.anchor + (lattice.first + np.arange(lattice.mass.size)) * lattice.step
+    losses = lattice.anchor + lattice.places * lattice.step
     return float(np.dot(lattice.mass, -np.expm1(np.minimum(epsilon - losses, 0))))
 
 
@@ -169,7 +169,7 @@ def test_one_step_of_a_sampled_gaussian(rate, z, epsilon, deltas):
     for removed, delta in zip((True, False), deltas, strict=True):
         one = Sampled(GaussianPair(1 / z), rate, removed)
         assert sampled_delta(gaussian_stick(1 / z), rate, removed, epsilon) == pytest.approx(delta, rel=1e-9)
-        low, high = lower(one, 1e-3, 1e-20), upper(one, 1e-3, 1e-20)
+        low, high = lower(one, Grid(1e-3), 1e-20), upper(one, Grid(1e-3), 1e-20)
         assert lattice_delta(low, epsilon) - low.excess <= delta * (1 + ROUNDING)
         assert delta <= (lattice_delta(high, epsilon) + high.infinite) * (1 + ROUNDING)
 
@@ -239,9 +239,11 @@ PAIRS = {
 
 
 @pytest.mark.parametrize(("pair", "delta"), PAIRS.values(), ids=PAIRS)
-@pytest.mark.parametrize("step", [0.25, 0.05, 0.018])
-def test_lattices_bound_the_whole_curve(pair, delta, step):
-    low, high = lower(pair, step, 1e-20), upper(pair, step, 1e-20)
+@pytest.mark.parametrize(
+    "grid", [Grid(0.25), Grid(0.05), Grid(0.018), Grid(0.01, 0.3, 20), Grid(0.003, -0.1, 16, 7)], ids=repr
+)
+def test_lattices_bound_the_whole_curve(pair, delta, grid):
+    low, high = lower(pair, grid, 1e-20), upper(pair, grid, 1e-20)
     for epsilon in np.linspace(max(pair.support[0], -2) - 0.1, min(pair.support[1], 4) + 0.1, 101).tolist():
         assert lattice_delta(low, epsilon) - low.excess <= delta(epsilon) + 1e-13
         assert delta(epsilon) <= lattice_delta(high, epsilon) + high.infinite + 1e-13
@@ -250,7 +252,7 @@ def test_lattices_bound_the_whole_curve(pair, delta, step):
 def test_bounds_are_nested_under_refinement():
     for pairs in (((GaussianPair(0.3), 12),), ((LaplacePair(0.2), 30), (GaussianPair(1.0), 1))):
         lows, highs = zip(
-            *((c.epsilon(1e-6, "lower"), c.epsilon(1e-6)) for f in (20, 56, 200) if (c := Composition(pairs, f))),
+            *((c.epsilon(1e-6, "lower"), c.epsilon(1e-6)) for f in (0.3, 1.0, 3.0) if (c := Composition(pairs, f))),
             strict=True,
         )
         assert max(lows) <= min(highs)

@@ -4,11 +4,16 @@ Masses of sums of losses span hundreds of orders of magnitude, and a plain trans
 absolute accuracy. Each mass is therefore multiplied by ``e^(theta l)`` first and the result divided by it: with theta
 near the saddle point of the tail that is asked for, that tail is where the transform is most accurate.
 
-Three errors are bounded, all in units of the tilted total, which is 1:
+A sum of many losses is smooth, so that nearly all of its Fourier coefficients vanish. Only those above ``NEGLIGIBLE``
+are kept, and delta at a lattice point is their sum with the transform of ``(1 - e^(epsilon - l))_+``, which is a
+geometric series: no transform back, and no exponential of anything large.
+
+Four errors are bounded, all in units of the tilted total, which is 1:
 
 - *the window*: what lies outside it, by Chernoff's bound on both sides; a circular transform folds it back in;
 - *the transform*: with ``u = 2^-53`` and N points, ``|error|_2 <= TRANSFORM u log2(N) |F|_2`` for each transform, and
   the power T multiplies the relative error of each coefficient by T;
+- *the coefficients left out*: there are at most N, each below ``NEGLIGIBLE``;
 - *the masses themselves*: a relative error k of every P and Q mass moves every loss by at most 2k and every product
   of T masses by a factor ``(1 + k)^T``. The accountant adds this to epsilon (see ``curve``).
 """
@@ -19,132 +24,165 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from discreet.accounting.numerical.lattice import Lattice
+from discreet.accounting.numerical.lattice import Places
 from discreet.accounting.numerical.pairs import Floats
+from discreet.accounting.numerical.parts import OUTSIDE, UNIT, Parts, Window, window
 
-__all__ = ["Sum", "compose", "log_moment", "tilt_for"]
+__all__ = ["Law", "compose"]
 
 TRANSFORM = 8.0
-UNIT = 2.0**-53
-OUTSIDE = 1e-10
-"""Tilted mass that may lie outside the window, on each side."""
+NEGLIGIBLE = 1e-22
+MOST_POINTS, CHUNK = 1 << 24, 1 << 18
 
-Counted = tuple[Lattice, int]
+Complexes = npt.NDArray[np.complex128]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sum:
-    """Masses of P at the summed losses: ``mass[i] * exp(log_scale - theta * loss[i])``.
+class Law:
+    """The law of the summed loss by its Fourier coefficients, tilted by ``theta``.
 
-    ``error`` bounds the absolute error of any sum of tilted masses, ``outside`` the tilted mass beyond each end of the
-    window.
+    Its mass at the loss ``shift + n * step`` is ``f(n) * exp(log_scale - theta * n * step)``, where f has the period
+    ``size`` and is meant from ``start`` on. ``log_error`` bounds the error of log_scale, ``error`` that of a sum of f
+    with weights of norm 1, ``outside`` the mass of f beyond each end of the window.
     """
 
-    losses: Floats
-    mass: Floats
+    step: float
+    shift: float
+    start: int
+    size: int
     theta: float
     log_scale: float
+    log_error: float
     mean: float
-    shift: float
     error: float
     outside: float
+    index: Places
+    coefficients: Complexes
+    kernels: tuple[Complexes, Complexes]
+
+    def log_delta(self, place: int, sign: int) -> float:
+        """Return the log of a bound on delta at the loss ``shift + place * step``: from above for sign 1, or below.
+
+        The weights are ``a^j - b^j`` at j steps beyond the place, with ``a = e^(-theta step)`` and ``b = a e^-step``:
+        their sum with ``e^(2 pi i k j / N)`` over the window is a difference of two geometric series.
+        """
+        left = self.start + self.size - place
+        if left <= 0 or (place < self.start and sign > 0):
+            return 0.0 if sign > 0 else -math.inf  # outside the window only the trivial bound is known
+        if place < self.start:
+            place, left = self.start, self.size
+        first, second = self.kernels
+        reach = self.theta * self.step * left
+        a, b = math.exp(-reach), math.exp(-reach - self.step * left)
+        series = first - second
+        if a > 1e-30:
+            series = series - _roots(self.index, left, self.size) * (a * first - b * second)
+        turned = self.coefficients * _roots(self.index, place, self.size)
+        value = float((turned * series).real.sum())
+        rounding = 64 * UNIT * float(np.dot(np.abs(turned), np.abs(first) + np.abs(second)))
+        tallest = (self.theta / (1 + self.theta)) ** self.theta / (1 + self.theta)
+        width = math.sqrt(min(1.0, -1 / math.expm1(-2 * self.theta * self.step) / self.size))
+        hidden = self.error * width + rounding + self.outside * (a if sign > 0 else 2 * tallest)
+        bound = value + sign * hidden
+        if not bound > 0:
+            return -math.inf
+        return math.log(bound) + sign * self.log_error + self.log_scale - self.theta * place * self.step
 
 
-def log_moment(parts: list[Counted], theta: float) -> tuple[float, float, float]:
-    """Return the log-moment function of the summed loss, less its anchors, and its first two derivatives."""
-    value = mean = variance = 0.0
-    for lattice, count in parts:
-        log_total, m, v = _tilted(lattice, theta)[1:]
-        value, mean, variance = value + count * log_total, mean + count * m, variance + count * v
-    return value, mean, variance
-
-
-def _tilted(lattice: Lattice, theta: float) -> tuple[Floats, float, float, float]:
-    losses = (lattice.first + np.arange(lattice.mass.size)) * lattice.step
-    exponents = theta * losses
-    top = float(exponents.max(initial=-math.inf, where=lattice.mass > 0))
-    weights = lattice.mass * np.exp(exponents - top)
-    total = float(weights.sum())
-    weights /= total
-    mean = float(np.dot(weights, losses))
-    variance = float(np.dot(weights, (losses - mean) ** 2))
-    return weights, math.log(total) + top, mean, variance
-
-
-def tilt_for(parts: list[Counted], log_delta: float) -> float:
-    """Return a tilt whose saddle point lies near the epsilon of a given delta.
-
-    By Chernoff's bound for the hockey stick, ``delta <= e^(K(theta) - theta epsilon) / (1 + theta)``; at the saddle
-    point epsilon is the tilted mean.
-    """
-    low, high = 0.0, 1.0
-    step = parts[0][0].step
-    while high < 2.0**60:
-        value, mean, variance = log_moment(parts, high)
-        if value - high * mean - math.log1p(high) < log_delta:
-            break
-        if variance < step**2:  # the law has shrunk to the largest loss: no tilt reaches further
-            return low
-        low, high = high, 2 * high
-    for _ in range(5):
-        middle = (low + high) / 2
-        value, mean, _ = log_moment(parts, middle)
-        low, high = (low, middle) if value - middle * mean - math.log1p(middle) < log_delta else (middle, high)
-    return (low + high) / 2
-
-
-def compose(parts: list[Counted], theta: float) -> Sum:
-    """Return the law of the summed loss, all lattices having the same step."""
+def compose(parts: Parts, theta: float, about: Window) -> Law:
+    """Return the law of the summed loss, in a window much like one ``about`` it."""
     from scipy import fft
 
-    step = parts[0][0].step
-    value, mean, variance = log_moment(parts, theta)
-    low, high = _window(parts, theta, value, mean, max(math.sqrt(variance), step))
-    start = math.floor(low / step)
-    size = fft.next_fast_len(max(16, math.ceil(high / step) - start + 1), real=True)
-    product: npt.NDArray[np.complex128] = np.ones(size // 2 + 1, dtype=np.complex128)
-    offset, relative = 0, 0.0
-    for lattice, count in parts:
-        weights, *_ = _tilted(lattice, theta)
-        norm = math.sqrt(float(np.dot(weights, weights)) * size)
-        if weights.size > size:
-            weights = _folded(weights, size)
-        transformed = fft.rfft(weights, size)
-        product *= transformed if count == 1 else transformed**count
-        offset += lattice.first * count
-        relative += count * norm
+    around = parts.moments(theta)
+    frame = window(parts, theta, around, about.changes)
+    if frame.width > 1.2 * about.width + 16 * parts.step:
+        frame = window(parts, theta, around)
+    if frame.width > MOST_POINTS * parts.step:
+        raise OverflowError
+    start = math.floor(frame.low / parts.step)
+    size = fft.next_fast_len(max(16, math.ceil(frame.high / parts.step) - start + 1), real=True)
+    index, product, relative = _product(parts, parts.tilted(theta)[0], size)
     spread = math.sqrt(2 * float(np.sum(product.real**2 + product.imag**2)))
-    copies = sum(count for _, count in parts)
-    mass = np.roll(fft.irfft(product, size), -((start - offset) % size))
-    error = UNIT * (TRANSFORM * math.log2(size) * (relative + spread) + (4 * copies + 16 * len(parts)) * spread)
-    return Sum(
-        losses=(start + np.arange(size, dtype=np.float64)) * step,
-        mass=mass,
+    copies = float(parts.counts.sum())
+    error = (
+        UNIT * (TRANSFORM * math.log2(size) * (relative + spread) + (4 * copies + 16 * parts.counts.size) * spread)
+        + NEGLIGIBLE * size
+    )
+    twice = np.where((index == 0) | (2 * index == size), 1.0, 2.0)
+    phase = 2j * math.pi * index / size
+    return Law(
+        step=parts.step,
+        shift=parts.shift,
+        start=start,
+        size=size,
         theta=theta,
-        log_scale=value,
-        mean=mean,
-        shift=math.fsum(lattice.anchor * count for lattice, count in parts),
+        log_scale=around[0],
+        log_error=parts.rounding(theta),
+        mean=around[1],
         error=error,
         outside=OUTSIDE,
+        index=index,
+        coefficients=product * (twice / size),
+        kernels=(
+            -1 / np.expm1(phase - theta * parts.step),
+            -1 / np.expm1(phase - (theta + 1) * parts.step),
+        ),
     )
 
 
-def _folded(weights: Floats, size: int) -> Floats:
-    """Add up what a circular transform of this size cannot tell apart."""
-    return np.asarray(np.bincount(np.arange(weights.size) % size, weights=weights, minlength=size), dtype=np.float64)
+def _product(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexes, float]:
+    """Return the frequencies at which the product of all transforms is not negligible, and the product there.
+
+    With it, the sum of the norms of the transforms. Once few frequencies are left, further lattices are transformed at
+    those alone.
+    """
+    from scipy import fft
+
+    reach = float(parts.places.max() - parts.places.min())
+    norms = np.sqrt(np.add.reduceat(weights**2, parts.starts) * size)
+    index: Places = np.arange(size // 2 + 1, dtype=np.int64)
+    product: Complexes = np.ones(index.size, dtype=np.complex128)
+    for number, (start, length, count) in enumerate(zip(parts.starts, parts.sizes, parts.counts, strict=True)):
+        folded = np.bincount(
+            parts.places[start : start + length] % size, weights=weights[start : start + length], minlength=size
+        )
+        transformed = fft.rfft(folded)
+        if index.size < transformed.size:
+            transformed = transformed[index]
+        there = np.flatnonzero(transformed.real**2 + transformed.imag**2 > NEGLIGIBLE ** (2 / count))
+        if there.size < index.size:
+            index, product, transformed = index[there], product[there], transformed[there]
+        product *= transformed if count == 1 else np.exp(count * np.log(transformed))
+        if number % 16 == 15:  # every further factor is at most 1
+            there = np.flatnonzero(product.real**2 + product.imag**2 > NEGLIGIBLE**2)
+            index, product = index[there], product[there]
+            if index.size * max(parts.places.size / parts.sizes.size, reach / 64) < size:
+                index, product = _further(parts, weights, size, number + 1, index, product)
+                break
+    return index, product, float(np.dot(parts.counts, norms))
 
 
-def _window(parts: list[Counted], theta: float, value: float, mean: float, deviation: float) -> tuple[float, float]:
-    """Return losses beyond which the tilted mass is below ``OUTSIDE`` on each side (Chernoff)."""
-    reach = -math.log(OUTSIDE)
-    ends = []
-    for side in (-1, 1):
-        best = math.inf
-        for factor in (1.2, 1.0, 0.8, 0.6, 0.45, 0.3):
-            change = side * factor * math.sqrt(2 * reach) / deviation
-            moved, _, _ = log_moment(parts, theta + change)
-            if math.isfinite(moved):
-                best = min(best, side * (moved - value + reach) / abs(change) * side)
-        ends.append(best if side > 0 else -best)
-    low, high = ends
-    return min(low, mean), max(high, mean)
+def _further(
+    parts: Parts, weights: Floats, size: int, number: int, index: Places, product: Complexes
+) -> tuple[Places, Complexes]:
+    """Multiply a product by the transforms of all lattices from a number on, at the frequencies that are left."""
+    first = int(parts.places.min())
+    every = np.arange(first, int(parts.places.max()) + 1)
+    table = np.exp((-2j * math.pi / size) * (np.outer(every, index) % size))
+    while number < parts.sizes.size:
+        start = parts.starts[number]
+        last = max(number + 1, int(np.searchsorted(parts.starts, start + CHUNK // index.size)) - 1)
+        end = parts.starts[last] if last < parts.starts.size else parts.places.size
+        turned = table[parts.places[start:end] - first] * weights[start:end, None]
+        transformed = np.add.reduceat(turned, parts.starts[number:last] - start)
+        product = product * np.exp(parts.counts[number:last] @ np.log(transformed))
+        number = last
+        there = np.flatnonzero(product.real**2 + product.imag**2 > NEGLIGIBLE**2)
+        if there.size < 0.8 * index.size:
+            index, product, table = index[there], product[there], table[:, there]
+    return index, product
+
+
+def _roots(index: Places, place: int, size: int) -> Complexes:
+    """Return ``e^(2 pi i k place / size)``; the whole turns are taken off in whole numbers."""
+    return np.asarray(np.exp((2j * math.pi / size) * (index * (place % size) % size)))

@@ -2,7 +2,7 @@
 
 Write ``D(x) = sup over events of P - x Q``, the hockey-stick divergence at ``x = e^epsilon``: convex and falling. A
 pair dominates another if and only if its D is nowhere smaller, and composition keeps this order (Zhu, Dong and Wang,
-AISTATS 2022). A pair on a lattice of losses is a polygon with its corners at the lattice points.
+AISTATS 2022). A pair on a lattice of losses is a polygon with its corners at lattice points.
 
 *From above* the polygon through ``D`` at the lattice points: each cell's masses p and q are split between its two
 ends so that both are kept (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PETS 2022).
@@ -10,66 +10,106 @@ ends so that both are kept (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, PET
 *From below* the same polygon lowered at corner i by ``s_i``, such that every edge lies below D. How far a chord
 overshoots its arc is bounded by the tangents of D at both ends and in the middle of the cell, all of which are known
 from the masses of half cells. In the smooth interior ``s_i`` is the larger overshoot of the two adjacent cells; where
-the support ends, D is exact at the end and the s follow one another from there. Corners that this leaves concave are
-removed, which only lowers the polygon.
+the support ends, D is exact at the end and the s follow one another from there. The polygon ends at 0 where it would
+fall below; corners that all this leaves concave are removed, which only lowers it further.
 
-The cost of either is of second order in the cell width.
+The cost of either is of second order in the cell width. Cells are one step wide where the mass is and grow in
+proportion to the distance from there (``Grid``): a cell that is ``d / r`` steps wide at d steps from the centre adds
+``mass * (d / r)^2`` to the variance, in all at most a part ``1 / r'^2`` of what the deviation, r' cells wide, allows.
 """
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.accounting.numerical.pairs import Floats, Pair
 
-__all__ = ["Lattice", "lower", "upper"]
+__all__ = ["Grid", "Lattice", "lower", "upper"]
 
-FOLLOWED = 3000
+Places = npt.NDArray[np.int64]
+
+FOLLOWED = 400
 """Cells in which the lowering follows from an end of the support; beyond, the larger overshoot is as good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Where to cut: every ``stride`` steps within ``core`` cells of ``centre``, less and less often beyond."""
+
+    step: float
+    centre: float = 0.0
+    core: int = 10_000
+    stride: int = 1
+
+    def places(self, first: int, last: int, anchor: float) -> Places:
+        """Return the lattice points from first to last at which cells end."""
+        middle = min(max(round((self.centre - anchor) / self.step), first), last)
+        right = middle + self._distances(last - middle)
+        left = middle - self._distances(middle - first)
+        return np.concatenate([left[:0:-1], right])
+
+    def _distances(self, furthest: int) -> Places:
+        if furthest == 0:
+            return np.zeros(1, dtype=np.int64)
+        cells = np.arange(min(self.core, furthest // self.stride) + 1, dtype=np.float64)
+        reach = furthest / (self.stride * self.core)
+        if reach > 1:
+            beyond = np.arange(1, math.ceil(math.log(reach) * self.core) + 1)
+            cells = np.concatenate([cells, np.rint(self.core * np.exp(beyond / self.core))])
+        distances = cells.astype(np.int64) * self.stride
+        return np.append(distances[distances < furthest], furthest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice:
-    """Masses of P at the losses ``anchor + (first + i) * step``.
+    """Masses of P at the losses ``anchor + places * step``.
 
     ``infinite`` is mass of P at an infinite loss (from above), ``excess`` what the delta of one copy may be too large
     (from below).
     """
 
     anchor: float
-    first: int
     step: float
+    places: Places
     mass: Floats
     infinite: float = 0.0
     excess: float = 0.0
 
 
-def upper(pair: Pair, step: float, tail: float) -> Lattice:
+def upper(pair: Pair, grid: Grid, tail: float) -> Lattice:
     """Return a lattice that dominates the pair; a mass of at most ``tail`` is moved at each end."""
-    anchor, first, last, p2, q2, p_at, _ = _halves(pair, step, tail)
-    p, q = p2[0::2] + p2[1::2], q2[0::2] + q2[1::2]
-    losses: Floats = anchor + np.arange(first, last + 1, dtype=np.float64) * step
-    at_top = np.clip((p - np.exp(losses[:-1]) * q) / -math.expm1(-step), 0, p)
-    mass = p_at
+    anchor, places = _cover(pair, grid, tail)
+    losses: Floats = anchor + places.astype(np.float64) * grid.step
+    p, q = pair.cells(losses)
+    mass = pair.atoms(losses)[0]
+    at_top = np.clip((p - np.exp(losses[:-1]) * q) / -np.expm1(losses[:-1] - losses[1:]), 0, p)
     mass[:-1] += p - at_top
     mass[1:] += at_top
     below, above = _outside(pair, losses)
     mass[0] += below
-    return Lattice(anchor, first, step, mass, infinite=above)
+    return _trimmed(Lattice(anchor, grid.step, places, mass, infinite=above))
 
 
-def lower(pair: Pair, step: float, tail: float) -> Lattice:
+def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     """Return a lattice that the pair dominates."""
-    anchor, first, last, p2, q2, _, corners = _halves(pair, step, tail)
-    if math.isfinite(anchor) and anchor + last * step > pair.support[1] + 1e-6 * step and last - first > 1:
+    anchor, places = _cover(pair, grid, tail)
+    losses: Floats = anchor + places.astype(np.float64) * grid.step
+    edges = np.empty(2 * losses.size - 1)
+    edges[0::2], edges[1::2] = losses, (losses[:-1] + losses[1:]) / 2
+    p2, q2 = pair.cells(edges)
+    p_at, q_at = pair.atoms(edges)
+    p2[1::2] += p_at[1::2]  # an atom in the middle of a cell counts with its upper half
+    q2[1::2] += q_at[1::2]
+    corners = q_at[0::2].copy()
+    if losses[-1] > pair.support[1] + 1e-6 * grid.step and losses.size > 2:
         # The support ends inside the last cell: its losses are lowered to the cell's lower end, where Q keeps its mass.
         corners[-2] += corners[-1] + q2[-1] + q2[-2]
-        p2, q2, corners, last = p2[:-2], q2[:-2], corners[:-1], last - 1
-    losses = anchor + np.arange(first, last + 1) * step
-    x = np.exp(losses)
+        p2, q2, corners, losses, places = p2[:-2], q2[:-2], corners[:-1], losses[:-1], places[:-1]
+    x, rise = np.exp(losses), np.diff(losses)
     p, q = p2[0::2] + p2[1::2], q2[0::2] + q2[1::2]
-    width, half = x[:-1] * math.expm1(step), x[:-1] * math.expm1(step / 2)
+    width, half = x[:-1] * np.expm1(rise), x[:-1] * np.expm1(rise / 2)
     q_top = np.clip((p - x[:-1] * q) / width, 0, q)
     q_bottom = q - q_top
     corners[:-1] += q_bottom
@@ -87,26 +127,32 @@ def lower(pair: Pair, step: float, tail: float) -> Lattice:
     depths = np.maximum(np.stack([q_bottom * left, -sag, q_top * (width - right)]), 0)
 
     lowered = _lowering(meets, depths, pair.support)
-    change = np.diff(lowered) / width
-    corners[:-1] -= change
-    corners[1:] += change
-    corners, raised = _convex(corners, x)
-    return Lattice(anchor, first, step, corners * x, excess=float(lowered[-1]) + raised)
+    corners, raised = _convex(_cut(corners, lowered, width), x)
+    return _trimmed(Lattice(anchor, grid.step, places, corners * x, excess=raised))
 
 
-def _halves(pair: Pair, step: float, tail: float) -> tuple[float, int, int, Floats, Floats, Floats, Floats]:
-    """Return the lattice that covers the pair but for its tails, and the masses of its half cells and points."""
+def _cover(pair: Pair, grid: Grid, tail: float) -> tuple[float, Places]:
+    """Return the anchor of a lattice and its points that cover the pair but for its tails.
+
+    Where the support ends the lattice has a point: at the upper end if there is one, since a loss from below cannot
+    exceed it.
+    """
     low, high = pair.support
-    anchor = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
+    anchor = high if math.isfinite(high) else low if math.isfinite(low) else 0.0
     start, end = pair.span(tail)
-    first = math.floor((start - anchor) / step + 1e-9) - (0 if math.isfinite(low) else 1)
-    last = max(math.ceil((end - anchor) / step - 1e-9) + (0 if math.isfinite(high) else 1), first + 1)
-    edges: Floats = anchor + np.arange(2 * first, 2 * last + 1, dtype=np.float64) * (step / 2)
-    p, q = pair.cells(edges)
-    p_at, q_at = pair.atoms(edges)
-    p[1::2] += p_at[1::2]  # an atom in the middle of a cell counts with its upper half
-    q[1::2] += q_at[1::2]
-    return anchor, first, last, p, q, p_at[0::2].copy(), q_at[0::2].copy()
+    first = math.floor((start - anchor) / grid.step + 1e-9) - (0 if math.isfinite(low) else 1)
+    last = max(math.ceil((end - anchor) / grid.step - 1e-9) + (0 if math.isfinite(high) else 1), first + 1)
+    return anchor, grid.places(first, last, anchor)
+
+
+def _trimmed(lattice: Lattice) -> Lattice:
+    """Leave out points without mass at both ends."""
+    there = np.flatnonzero(lattice.mass)
+    first, last = (int(there[0]), int(there[-1]) + 1) if there.size else (0, 1)
+    if (first, last) == (0, lattice.mass.size):
+        return lattice
+    places, mass = lattice.places[first:last], lattice.mass[first:last]
+    return Lattice(lattice.anchor, lattice.step, places, mass, lattice.infinite, lattice.excess)
 
 
 def _outside(pair: Pair, losses: Floats) -> tuple[float, float]:
@@ -150,15 +196,43 @@ def _lowering(meets: Floats, depths: Floats, support: tuple[float, float]) -> Fl
 
 
 def _follow(meets: Floats, depths: Floats) -> Floats:
-    """Return the least lowering of each corner given that of the one before, starting from 0."""
+    """Return the least lowering of each corner given that of the one before, starting from 0.
+
+    Where that would be much more than the overshoot, because tangents meet close to the one before, both are lowered
+    by the overshoot: a corner may always be lowered further.
+    """
     binding = (depths > 0) & (meets > 0)
     needs = np.divide(depths, meets, out=np.zeros_like(depths), where=binding).T.tolist()
     shares = np.divide(1 - meets, meets, out=np.zeros_like(meets), where=binding).T.tolist()
-    current, out = 0.0, [0.0]
-    for (a, b, c), (u, v, w) in zip(needs, shares, strict=True):
-        current = max(0.0, a - u * current, b - v * current, c - w * current)
-        out.append(current)
+    most = depths.max(axis=0).tolist()
+    out = [0.0]
+    for (a, b, c), (u, v, w), deepest in zip(needs, shares, most, strict=True):
+        last = out[-1]
+        following = max(0.0, a - u * last, b - v * last, c - w * last)
+        if following > 32 * deepest:
+            out[-1], following = max(last, deepest), deepest
+        out.append(following)
     return np.array(out)
+
+
+def _cut(corners: Floats, lowered: Floats, width: Floats) -> Floats:
+    """Lower each corner of the polygon, and let it end at 0 one corner before it would fall below."""
+    change = np.diff(lowered) / width
+    slopes = np.cumsum(corners[:0:-1])[::-1]
+    height = np.append(np.cumsum((width * slopes)[::-1])[::-1], 0.0) - lowered
+    low = np.flatnonzero(height < 0)
+    corners = corners.copy()
+    corners[:-1] -= change
+    corners[1:] += change
+    if low.size:
+        end = max(int(low[0]) - 1, 0)
+        corners[end:] = 0
+        if end > 0:
+            last = height[end - 1] / width[end - 1] * (1 - 1e-6)
+            before = slopes[end - 2] + change[end - 2] if end > 1 else math.inf
+            corners[end] = last
+            corners[end - 1] = min(corners[end - 1], (before - last) * (1 - 1e-6))
+    return corners
 
 
 def _convex(corners: Floats, x: Floats) -> tuple[Floats, float]:
