@@ -11,12 +11,16 @@ ROOT = Path(__file__).resolve().parent.parent
 RIVALS = ROOT / ".venv-rivals"
 
 
-def in_rivals(script: str, *arguments: str, pins: list[str]) -> Any:
-    """Run a script of ``bench/rivals`` with these packages and return its JSON; None if they do not install."""
-    python = RIVALS / "bin" / "python"
+def in_rivals(script: str, *arguments: str, pins: list[str], environment: str = "") -> Any:
+    """Run a script of ``bench/rivals`` with these packages and return its JSON; None if they do not install.
+
+    Rivals whose requirements exclude each other, or weigh a gigabyte, get an environment of their own by name.
+    """
+    home = RIVALS.with_name(f"{RIVALS.name}-{environment}") if environment else RIVALS
+    python = home / "bin" / "python"
     if not python.exists():
-        print("making .venv-rivals ...", file=sys.stderr)
-        venv.create(RIVALS, with_pip=True)
+        print(f"making {home.name} ...", file=sys.stderr)
+        venv.create(home, with_pip=True)
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins]
     if subprocess.run(install, check=False, stderr=subprocess.DEVNULL).returncode:
         print(f"{', '.join(pins)} cannot be installed here: that column stays empty.", file=sys.stderr)

@@ -1,6 +1,7 @@
-"""Epsilon and milliseconds of Google's dp-accounting; run by ``bench/accounting.py``, prints JSON."""
+"""Epsilon, milliseconds and memory of Google's dp-accounting; run by ``bench/accounting.py``, prints JSON."""
 
 import json
+import resource
 import sys
 import time
 from importlib.metadata import version
@@ -35,7 +36,9 @@ def main(plans: list[dict[str, object]]) -> None:
             epsilon = accountant.get_epsilon(plan["delta"])
             best = min(best, time.perf_counter() - start)
         results.append({"epsilon": epsilon, "milliseconds": best * 1e3})
-    print(json.dumps({"name": f"dp-accounting {version('dp-accounting')}", "results": results}))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    name = f"dp-accounting {version('dp-accounting')}"
+    print(json.dumps({"name": name, "peak_megabytes": peak, "results": results}))
 
 
 if __name__ == "__main__":

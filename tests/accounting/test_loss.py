@@ -61,7 +61,7 @@ def test_epsilon_and_delta_are_inverse(loss, delta):
         assert loss.delta(10**6) > delta
     else:
         pure = loss.is_pure and epsilon >= loss.epsilon(0)
-        assert pure or loss.delta(epsilon) <= delta
+        assert pure or loss.delta(epsilon) <= delta * (1 + 1e-4)  # each has a lattice of its own
         far = epsilon > 100  # there a sum of epsilons may stand in for what float64 cannot tell
         assert epsilon == 0 or far or loss.delta(epsilon * (1 - 1e-6)) > delta * (1 - 1e-4)
 

@@ -67,10 +67,13 @@ class Law:
         their sum with ``e^(2 pi i k j / N)`` over the window is a difference of two geometric series.
         """
         left = self.start + self.size - place
-        if left <= 0 or (place < self.start and sign > 0):
-            return 0.0 if sign > 0 else -math.inf  # outside the window only the trivial bound is known
+        log_factor = self.log_scale + sign * self.log_error - self.theta * place * self.step
+        if left <= 0:
+            return min(0.0, math.log(self.outside) + log_factor) if sign > 0 else -math.inf
+        if place < self.start and sign > 0:
+            return 0.0  # below the window nothing is known but that delta is at most 1
         if place < self.start:
-            place, left = self.start, self.size
+            return self.log_delta(self.start, sign)
         first, second = self.kernels
         reach = self.theta * self.step * left
         a, b = math.exp(-reach), math.exp(-reach - self.step * left)
@@ -86,7 +89,7 @@ class Law:
         bound = value + sign * hidden
         if not bound > 0:
             return -math.inf
-        return math.log(bound) + sign * self.log_error + self.log_scale - self.theta * place * self.step
+        return math.log(bound) + log_factor
 
 
 def compose(parts: Parts, theta: float, about: Window) -> Law:

@@ -38,32 +38,47 @@ class Composition:
     def epsilon(self, delta: float, side: Side = "upper") -> float:
         """Return a bound on the smallest epsilon with that delta; infinity or 0 where float64 cannot tell."""
         unknown = math.inf if side == "upper" else 0.0
-        return max(0.0, self._worst(lambda direction, s: direction.epsilon(delta, s), side, unknown))
+        found = self._worst(
+            lambda direction: direction.epsilon(delta, side),
+            lambda direction: direction.weight(delta=delta),
+            side,
+            unknown,
+        )
+        return max(0.0, found)
 
     def delta(self, epsilon: float, side: Side = "upper") -> float:
         """Return a bound on the smallest delta with that epsilon; 1 or 0 where float64 cannot tell."""
         unknown = 1.0 if side == "upper" else 0.0
-        return self._worst(lambda direction, s: direction.delta(epsilon, s), side, unknown)
+        return self._worst(
+            lambda direction: direction.delta(epsilon, side),
+            lambda direction: direction.weight(epsilon=epsilon),
+            side,
+            unknown,
+        )
 
-    def _worst(self, bound: Callable[[Direction, Side], float], side: Side, unknown: float) -> float:
+    def _worst(
+        self,
+        bound: Callable[[Direction], float],
+        weight: Callable[[Direction], float],
+        side: Side,
+        unknown: float,
+    ) -> float:
         """Return the larger bound of the two directions.
 
         From above, one that is smaller even roughly is not looked at closely. From below either will do, so only the
         one that seems larger is.
         """
         here, back = Direction(self.pairs, self.fineness), self._reversed()
-        rough = min(ROUGHLY, self.fineness)
         try:
             with np.errstate(all="ignore"):
                 if back is None:
-                    found = bound(here, side)
+                    found = bound(here)
                 elif side == "lower":
-                    worse = max(here, back, key=lambda direction: bound(replace(direction, fineness=rough), "upper"))
-                    found = bound(worse, side)
+                    found = bound(max(here, back, key=weight))
                 else:
-                    found = bound(here, side)
-                    if not bound(replace(back, fineness=rough), side) <= found:
-                        found = max(found, bound(back, side))
+                    found = bound(here)
+                    if not bound(replace(back, fineness=min(ROUGHLY, self.fineness))) <= found:
+                        found = max(found, bound(back))
         except (ArithmeticError, ValueError, MemoryError):  # overflow: the parameters are too far apart
             return unknown
         return unknown if math.isnan(found) else found

@@ -14,7 +14,7 @@ from discreet.accounting.numerical.convolution import Law, compose
 from discreet.accounting.numerical.lattice import Grid, Lattice, lower, upper
 from discreet.accounting.numerical.many import upper_many
 from discreet.accounting.numerical.pairs import ON_EDGE, RELATIVE_ERROR, Floats, Pair
-from discreet.accounting.numerical.parts import Parts, Window, saddle_point, window
+from discreet.accounting.numerical.parts import Moments, Parts, Window, saddle_point, window
 
 __all__ = ["Direction", "Side"]
 
@@ -78,6 +78,22 @@ class Direction:
         slack = 1 + sign * math.expm1(self.copies * RELATIVE_ERROR)
         return min(1.0, max(0.0, found * slack + sign * _aside(lattices, side)))
 
+    def weight(self, *, delta: float | None = None, epsilon: float | None = None) -> float:
+        """Return Chernoff's bound on epsilon, or on the log of delta, roughly: it tells which direction is worse."""
+        tail = RAREST / self.copies if delta is None else max(delta, SMALLEST_DELTA) * 1e-9 / self.copies
+        sketch = Parts.of(self._sketch(tail))
+        log_delta = None if delta is None else math.log(delta)
+        theta = max(saddle_point(sketch, log_delta=log_delta, epsilon=epsilon), 1e-9)
+        value = sketch.moments(theta)[0] - math.log1p(theta)
+        return value - theta * (epsilon or 0.0) if log_delta is None else (value - log_delta) / theta
+
+    def _sketch(self, tail: float) -> list[tuple[Lattice, int]]:
+        """Return the pairs, or some of them counted for all, roughly."""
+        chosen = self.pairs[:: max(1, len(self.pairs) // SKETCHED)]
+        scale = self.copies / sum(count for _, count in chosen)
+        unit = max(max(map(abs, pair.span(tail))) for pair, _ in chosen) * 2.0**-50
+        return [(_outline(pair, tail, unit), max(1, round(scale * count))) for pair, count in chosen]
+
     def _lattices(
         self, side: Side, tail: float, *, log_delta: float | None = None, epsilon: float | None = None
     ) -> tuple[list[tuple[Lattice, int]], float, Window]:
@@ -88,17 +104,14 @@ class Direction:
         copies = self.copies
         if any(pair.span(tail)[1] - math.log(tail) > LARGEST_LOSS for pair, _ in self.pairs):
             raise OverflowError
-        chosen = self.pairs[:: max(1, len(self.pairs) // SKETCHED)]
-        scale = copies / sum(count for _, count in chosen)
-        unit = max(max(map(abs, pair.span(tail))) for pair, _ in chosen) * 2.0**-50
-        outlines = [(_outline(pair, tail, unit), max(1, round(scale * count))) for pair, count in chosen]
+        outlines = self._sketch(tail)
         sketch = Parts.of(outlines)
         theta, frame = _tilt(sketch, log_delta, epsilon)
         step = self._step(sketch, theta, frame.width) / self.fineness
         seen = [Parts.of([(outline, 1)]).moments(theta)[1:] for outline, _ in outlines]
         grids = []
         for place, (_, count) in enumerate(self.pairs):
-            centre, variance = seen[place] if len(chosen) == len(self.pairs) else (0.0, math.inf)
+            centre, variance = seen[place] if len(seen) == len(self.pairs) else (0.0, math.inf)
             stride = max(1, math.isqrt(copies // (4 * count * len(self.pairs))))
             core = max(16, math.ceil(min(CORE * math.sqrt(variance) / (step * stride), 1e4)))
             grids.append(Grid(step, centre, core, stride))
@@ -115,12 +128,14 @@ class Direction:
         """Return a step for which the lattice adds little to epsilon.
 
         To split the mass of a cell of width h between its ends multiplies ``E e^(theta L)`` by
-        ``1 + theta (1 + theta) h^2 / 12`` or so, and T such factors move epsilon by ``T (1 + theta) h^2 / 12``. Where
-        most releases are of one pair with a bounded loss, the step divides its range.
+        ``1 + theta (1 + theta) h^2 / 12`` or so, and T such factors move epsilon by ``T (1 + theta) h^2 / 12``. The
+        usual loss is several steps in any case. Where most releases are of one pair with a bounded loss, the step
+        divides its range.
         """
         _, mean, variance = sketch.moments(theta)
         epsilon = max(mean, math.sqrt(variance) / 10)
         tight, loose = (math.sqrt(12 * part * epsilon / (self.copies * (1 + theta))) for part in (TIGHT, LOOSE))
+        tight = min(tight, sketch.usual() / 8)
         most = reach / MANY_POINTS if len(self.pairs) <= SKETCHED else loose
         step = max(tight, min(loose, most), reach / MOST_POINTS)
         pair, count = max(self.pairs, key=lambda item: item[1])
@@ -154,58 +169,102 @@ def _outline(pair: Pair, tail: float, unit: float) -> Lattice:
 def _tilt(sketch: Parts, log_delta: float | None, epsilon: float | None) -> tuple[float, Window]:
     """Return a tilt to the tail that is asked for, and its window.
 
-    At the saddle point rare large losses can outweigh all others, and the window is wide. A smaller tilt that still
-    has the tail within 4 deviations does as well then.
+    At the saddle point rare large losses can outweigh all others, and the window is wide. A smaller tilt does as well
+    then, as long as a fair share of the tilted mass lies in the tail: that is ``delta e^(theta epsilon - K(theta))``,
+    where epsilon is at least 0 and hardly above the best of Chernoff's bounds.
     """
     saddle = saddle_point(sketch, log_delta=log_delta, epsilon=epsilon)
     saddle = max(saddle, 1e-4 / max(math.sqrt(sketch.moments(saddle)[2]), sketch.step))
-    found: list[tuple[float, float, float, Window]] = []
-    for theta in (saddle, 0.85 * saddle, 0.7 * saddle, 0.55 * saddle):
-        around = value, mean, variance = sketch.moments(theta)
-        frame, deviation = window(sketch, theta, around), math.sqrt(variance)
-        bound = mean if log_delta is None else (value - math.log1p(theta) - log_delta) / theta
-        found.append((theta, bound, mean + 4 * deviation, frame))
-        if frame.width < 18 * deviation or deviation == 0:
+    plain = math.sqrt(sketch.moments(0.0)[2])
+    found: list[tuple[float, Moments, Window]] = []
+    for part in (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.12):
+        around = sketch.moments(part * saddle)
+        found.append((part * saddle, around, window(sketch, part * saddle, around)))
+        deviation = math.sqrt(around[2])
+        if found[-1][2].width < 18 * deviation < 36 * plain or deviation == 0:
             break
-    wanted = min(row[1] for row in found) if epsilon is None else epsilon - sketch.shift
-    near = [row for row in found if row[2] >= wanted]
-    theta, *_, frame = min(near or found[:1], key=lambda row: row[3].width)
+    if log_delta is None:
+        wanted = (epsilon or 0.0) - sketch.shift
+        fair = [row for row in found if row[1][1] + 4 * math.sqrt(row[1][2]) >= wanted]
+    else:
+        wanted = max(0.0, min((value - math.log1p(theta) - log_delta) / theta for theta, (value, *_), _ in found))
+        shares = [log_delta + theta * wanted - value + math.log1p(theta) for theta, (value, *_), _ in found]
+        sure = [log_delta - value + math.log1p(theta) for theta, (value, *_), _ in found]
+        fair = [row for row, share, least in zip(found, shares, sure, strict=True) if share > -4 or least > -12]
+    theta, _, frame = min(fair or found[:1], key=lambda row: row[2].width)
     return theta, frame
 
 
 def _aside(lattices: list[tuple[Lattice, int]], side: Side) -> float:
-    """Return the delta that does not come from the lattice."""
-    return math.fsum(count * (part.infinite if side == "upper" else part.excess) for part, count in lattices)
+    """Return the delta that does not come from the lattice: the chance of an infinite loss, or what is too much."""
+    if side == "lower":
+        return math.fsum(count * part.excess for part, count in lattices)
+    return -math.expm1(math.fsum(count * _log_without(part.infinite) for part, count in lattices))
+
+
+def _log_without(chance: float) -> float:
+    return math.log1p(-chance) if chance < 1 else -math.inf
 
 
 def _crossing(law: Law, log_target: float, sign: int) -> float:
     """Return the loss (less the shift) at which delta is reached; linear in e^epsilon between lattice points."""
-    low, high = law.start - 1, law.start + law.size  # delta is above the target at low, and not at high
-    above, below = math.inf, -math.inf  # its logarithm there, as far as it is known
+    low, high = _bracket(law, log_target)
+    if sign > 0:
+        if high == law.start + law.size:
+            return math.inf  # above the window nothing is known
+        if low < law.start:
+            return high * law.step
+        above, below = law.log_delta(low, 1), law.log_delta(high, 1)
+    else:
+        found = _last_above(law, log_target, low)
+        if found is None:
+            return -math.inf
+        low, above = found
+        below = law.log_delta(low + 1, -1)
+    bottom = math.exp(min(below - above, 0.0))
+    share = -math.expm1(log_target - above) / (1 - bottom) if bottom < 1 else 0.5 + 0.5 * sign
+    return low * law.step + math.log1p(min(share, 1.0) * math.expm1(law.step))
+
+
+def _bracket(law: Law, log_target: float) -> tuple[int, int]:
+    """Return neighbours on the lattice between which delta from above falls to the target; by regula falsi."""
+    low, high = law.start - 1, law.start + law.size
+    above, below = math.inf, -math.inf  # the logarithm of delta there, as far as it is known
     guess = law.mean / law.step
-    for rounds in range(200):
+    for rounds in range(400):
         place = min(max(math.floor(guess), low + 1), high - 1)
-        value = law.log_delta(place, sign)
+        value = law.log_delta(place, 1)
         if value > log_target:
             low, above = place, value
         else:
             high, below = place, value
         if high - low <= 1:
             break
-        if rounds % 6 == 5:
+        if rounds % 6 == 5 or not math.isfinite(value):
             guess = (low + high) / 2
         elif math.isfinite(above) and math.isfinite(below):
             guess = low + (high - low) * (above - log_target) / (above - below)
-        elif math.isfinite(value):
-            guess = place + 1.02 * (value - log_target) / (law.theta * law.step) + (2 if value > log_target else -2)
         else:
-            guess = (low + high) / 2
-    if high == law.start + law.size and sign > 0:
-        return math.inf  # nothing is known above the window but what lies there
-    if low < law.start:
-        return high * law.step if sign > 0 else -math.inf
-    if not math.isfinite(above):
-        above = law.log_delta(low, sign)
-    top, bottom = 1.0, math.exp(min(below - above, 0.0))
-    share = (top - math.exp(log_target - above)) / (top - bottom) if bottom < top else 1.0
-    return low * law.step + math.log1p(share * math.expm1(law.step))
+            guess = place + 1.02 * (value - log_target) / (law.theta * law.step) + (2 if value > log_target else -2)
+    return low, high
+
+
+def _last_above(law: Law, log_target: float, place: int) -> tuple[int, float] | None:
+    """Return a place near this one at which delta from below exceeds the target, and its logarithm there."""
+    step, tried = 1, place + 1
+    while place >= law.start:
+        value = law.log_delta(place, -1)
+        if value > log_target:
+            break
+        tried, step = place, 2 * step
+        place -= step
+    else:
+        return None
+    while tried - place > 1:
+        middle = (place + tried) // 2
+        found = law.log_delta(middle, -1)
+        if found > log_target:
+            place, value = middle, found
+        else:
+            tried = middle
+    return place, value

@@ -30,6 +30,9 @@ __all__ = ["Grid", "Lattice", "lower", "upper"]
 
 Places = npt.NDArray[np.int64]
 
+MUCH = 0.02
+"""A part of the height of the polygon that is much to lower it by."""
+
 FOLLOWED = 400
 """Cells in which the lowering follows from an end of the support; beyond, the larger overshoot is as good."""
 
@@ -92,8 +95,63 @@ def upper(pair: Pair, grid: Grid, tail: float) -> Lattice:
     return _trimmed(Lattice(anchor, grid.step, places, mass, infinite=above))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Merged:
+    """A pair in which all outcomes with a loss beyond ``cut`` are told as one, which is post-processing.
+
+    At the end of the support of a sampled pair most of the mass lies within a small part of a cell. Merged, it is an
+    atom, and the lattice has a point there.
+    """
+
+    pair: Pair
+    cut: float
+    loss: float
+    p: float
+    q: float
+
+    @classmethod
+    def of(cls, pair: Pair, width: float) -> Pair:
+        """Merge the outcomes within a width of the only end of a support."""
+        low, high = pair.support
+        if math.isfinite(low) == math.isfinite(high):
+            return pair
+        edges = np.array([low, low + width] if math.isfinite(low) else [high - width, high])
+        end = 0 if math.isfinite(low) else 1
+        p, q = (float(c[0] + a[end]) for c, a in zip(pair.cells(edges), pair.atoms(edges), strict=True))
+        if not (p > 0 and q > 0):
+            return pair
+        return cls(pair, float(edges[1 - end]), min(max(math.log(p / q), edges[0]), edges[1]), p, q)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        low, high = self.pair.support
+        return (self.loss, high) if self.loss < self.cut else (low, self.loss)
+
+    def _inside(self, edges: Floats) -> Floats:
+        return np.maximum(edges, self.cut) if self.loss < self.cut else np.minimum(edges, self.cut)
+
+    def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        return self.pair.cells(self._inside(edges))
+
+    def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
+        there = (edges > self.cut) if self.loss < self.cut else (edges < self.cut)
+        p, q = (np.where(there, masses, 0.0) for masses in self.pair.atoms(edges))
+        here = int(np.argmin(np.abs(edges - self.loss)))
+        p[here] += self.p
+        q[here] += self.q
+        return p, q
+
+    def span(self, tail: float, /) -> tuple[float, float]:
+        low, high = self.pair.span(tail)
+        return (self.loss, max(high, self.cut)) if self.loss < self.cut else (min(low, self.cut), self.loss)
+
+    def reversed(self) -> Pair:
+        raise NotImplementedError
+
+
 def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     """Return a lattice that the pair dominates."""
+    pair = _Merged.of(pair, grid.step * grid.stride)
     anchor, places = _cover(pair, grid, tail)
     losses: Floats = anchor + places.astype(np.float64) * grid.step
     edges = np.empty(2 * losses.size - 1)
@@ -126,8 +184,10 @@ def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     meets = np.stack([left, half, right]) / width
     depths = np.maximum(np.stack([q_bottom * left, -sag, q_top * (width - right)]), 0)
 
-    lowered = _lowering(meets, depths, pair.support)
-    corners, raised = _convex(_cut(corners, lowered, width), x)
+    slopes = np.cumsum(corners[:0:-1])[::-1]
+    heights = np.append(np.cumsum((width * slopes)[::-1])[::-1], 0.0)
+    lowered = _lowering(meets, depths, heights, pair.support)
+    corners, raised = _convex(_cut(corners, slopes, heights - lowered, lowered, width), x)
     return _trimmed(Lattice(anchor, grid.step, places, corners * x, excess=raised))
 
 
@@ -173,7 +233,7 @@ def _mass(pair: Pair, low: float, high: float) -> float:
     return float(pair.cells(edges)[0][0]) + float(pair.atoms(edges)[0][outer])
 
 
-def _lowering(meets: Floats, depths: Floats, support: tuple[float, float]) -> Floats:
+def _lowering(meets: Floats, depths: Floats, heights: Floats, support: tuple[float, float]) -> Floats:
     """Return how far each corner is lowered: at each point where tangents meet, the chord sinks at least to them."""
     deepest = depths.max(axis=0)
     lowered = np.zeros(deepest.size + 1)
@@ -181,55 +241,54 @@ def _lowering(meets: Floats, depths: Floats, support: tuple[float, float]) -> Fl
     lowered[1:] = np.maximum(lowered[1:], deepest)
     count = min(FOLLOWED, deepest.size)
     if math.isfinite(support[0]):
-        followed = _follow(meets[:, :count], depths[:, :count])
+        followed = _follow(meets[:, :count], depths[:, :count], MUCH * heights[1 : count + 1])
         lowered[:count] = followed[:count]
         lowered[count] = max(lowered[count], followed[count]) if count < deepest.size else followed[count]
         if math.isfinite(support[1]) and deepest.size > 1:  # D is exact there too: the last edge ends on it
             lowered[-1] = 0.0
-            lowered[-2] = max(lowered[-2], _follow(1 - meets[:, -1:], depths[:, -1:])[1])
+            lowered[-2] = max(lowered[-2], _follow(1 - meets[:, -1:], depths[:, -1:], np.full(1, np.inf))[1])
     elif math.isfinite(support[1]):
-        followed = _follow(1 - meets[:, ::-1][:, :count], depths[:, ::-1][:, :count])[::-1]
+        followed = _follow(1 - meets[:, ::-1][:, :count], depths[:, ::-1][:, :count], np.full(count, np.inf))[::-1]
         start = deepest.size - count
         lowered[start + 1 :] = followed[1:]
         lowered[start] = max(lowered[start], followed[0]) if start else followed[0]
     return lowered
 
 
-def _follow(meets: Floats, depths: Floats) -> Floats:
+def _follow(meets: Floats, depths: Floats, most: Floats) -> Floats:
     """Return the least lowering of each corner given that of the one before, starting from 0.
 
-    Where that would be much more than the overshoot, because tangents meet close to the one before, both are lowered
-    by the overshoot: a corner may always be lowered further.
+    Where that would be too much, because tangents meet close to the one before, both are lowered by the overshoot: a
+    corner may always be lowered further.
     """
     binding = (depths > 0) & (meets > 0)
     needs = np.divide(depths, meets, out=np.zeros_like(depths), where=binding).T.tolist()
     shares = np.divide(1 - meets, meets, out=np.zeros_like(meets), where=binding).T.tolist()
-    most = depths.max(axis=0).tolist()
     out = [0.0]
-    for (a, b, c), (u, v, w), deepest in zip(needs, shares, most, strict=True):
+    for (a, b, c), (u, v, w), deepest, limit in zip(
+        needs, shares, depths.max(axis=0).tolist(), most.tolist(), strict=True
+    ):
         last = out[-1]
         following = max(0.0, a - u * last, b - v * last, c - w * last)
-        if following > 32 * deepest:
+        if following > max(limit, 2 * deepest):
             out[-1], following = max(last, deepest), deepest
         out.append(following)
     return np.array(out)
 
 
-def _cut(corners: Floats, lowered: Floats, width: Floats) -> Floats:
+def _cut(corners: Floats, slopes: Floats, heights: Floats, lowered: Floats, width: Floats) -> Floats:
     """Lower each corner of the polygon, and let it end at 0 one corner before it would fall below."""
     change = np.diff(lowered) / width
-    slopes = np.cumsum(corners[:0:-1])[::-1]
-    height = np.append(np.cumsum((width * slopes)[::-1])[::-1], 0.0) - lowered
-    low = np.flatnonzero(height < 0)
-    corners = corners.copy()
+    low = np.flatnonzero(heights < 0)
+    whole, corners = corners.sum(), corners.copy()
     corners[:-1] -= change
     corners[1:] += change
     if low.size:
         end = max(int(low[0]) - 1, 0)
         corners[end:] = 0
         if end > 0:
-            last = height[end - 1] / width[end - 1] * (1 - 1e-6)
-            before = slopes[end - 2] + change[end - 2] if end > 1 else math.inf
+            last = heights[end - 1] / width[end - 1] * (1 - 1e-6)
+            before = slopes[end - 2] + change[end - 2] if end > 1 else whole
             corners[end] = last
             corners[end - 1] = min(corners[end - 1], (before - last) * (1 - 1e-6))
     return corners

@@ -164,6 +164,8 @@ class Atoms:
 
     def span(self, tail: float, /) -> tuple[float, float]:
         """Cut off what weighs less than the tail at each end."""
+        if min(self.p[0], self.p[-1]) > tail:
+            return self.support
         below, above = np.cumsum(self.p), np.cumsum(self.p[::-1])[::-1]
         kept = np.flatnonzero((below > tail) & (above > tail))
         first, last = (int(kept[0]), int(kept[-1])) if kept.size else (0, self.losses.size - 1)

@@ -72,6 +72,11 @@ class Parts:
         variances = np.add.reduceat(weights * (losses - self._spread(means)) ** 2, self.starts)
         return value, float(np.dot(self.counts, means)), float(np.dot(self.counts, variances))
 
+    def usual(self) -> float:
+        """Return the mean size of the loss of one release."""
+        sizes = np.add.reduceat(self.mass * np.abs(self.places), self.starts) * self.step
+        return float(np.dot(self.counts, sizes) / self.counts.sum())
+
     def _spread(self, values: Any) -> Any:  # noqa: ANN401 - an array of any type, and of the same type
         """Return one value of each lattice at each of its points."""
         return values if self.sizes.size == 1 else np.repeat(values, self.sizes)
@@ -130,8 +135,13 @@ def window(parts: Parts, theta: float, around: Moments, changes: tuple[float, fl
     unit = math.sqrt(2 * reach / variance)
     ends: list[tuple[float, float]] = []
     for side in (0, 1):
-        tried = [changes[side]] if changes else [(2 * side - 1) * part * unit for part in (1.1, 0.8, 0.55, 0.35, 0.2)]
-        bounds = [((parts.tilted(theta + change)[1] - value + reach) / abs(change), change) for change in tried]
-        ends.append(min(bound for bound in bounds if math.isfinite(bound[0])))
+        best = (math.inf, 0.0)
+        for change in [changes[side]] if changes else [(2 * side - 1) * unit * 0.7**i for i in range(16)]:
+            bound = (parts.tilted(theta + change)[1] - value + reach) / abs(change)
+            if bound > best[0]:
+                break
+            if math.isfinite(bound):
+                best = bound, change
+        ends.append(best)
     (low, down), (high, up) = ends
     return Window(min(-low, mean), max(high, mean), (down, up))
