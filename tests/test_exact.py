@@ -1,4 +1,5 @@
 import math
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -116,6 +117,14 @@ def test_upward_is_the_least_float_above(x):
     high = upward(x)
     assert high >= x
     assert math.nextafter(high, -math.inf) < x
+
+
+@pytest.mark.parametrize("extra", [Fraction(0), Fraction(1, 3)])
+def test_numbers_beyond_all_floats_are_rounded_and_shown(extra):
+    huge = 10**400 + extra
+    assert upward(huge) == math.inf
+    assert upward(-huge) == -sys.float_info.max
+    assert eval(show(huge), {"Fraction": Fraction}) == huge
 
 
 @given(st.floats(0, 1e15))

@@ -134,8 +134,8 @@ def show(value: Real) -> str:
     exact = Fraction(value)
     if exact.denominator == 1:
         return str(exact.numerator)
-    as_float = float(exact)
-    return repr(as_float) if Fraction(as_float) == exact else repr(exact)
+    as_float = _nearest(exact)
+    return repr(as_float) if math.isfinite(as_float) and Fraction(as_float) == exact else repr(exact)
 
 
 def ball(value: Real) -> arb:
@@ -185,13 +185,22 @@ def down(formula: Callable[[], arb]) -> float:
 
 
 def upward(value: Fraction) -> float:
-    """Return the least float that is not below a rational.
+    """Return the least float that is not below a rational; infinity if that is beyond all floats.
 
     >>> upward(Fraction(1, 2)), Fraction(upward(Fraction(1, 3))) > Fraction(1, 3)
     (0.5, True)
+    >>> upward(Fraction(10**400)), upward(-Fraction(10**400))
+    (inf, -1.7976931348623157e+308)
     """
-    nearest = float(value)
+    nearest = _nearest(value)
     return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def smallest(enough: Callable[[float], bool], cap: float = math.inf) -> float:

@@ -15,6 +15,8 @@ from discreet.accounting.routes import NO_DIRECTION, Route, Routes, routes
 from discreet.errors import InvalidParameter, NoTheorem
 
 COMPOSED = {"basic composition", "advanced composition", "advanced, sharper drift", "heterogeneous"}
+RENYI = {"Renyi", "Renyi, improved"}
+AMPLIFIED = {"amplified (epsilon, delta)"}
 CURVES = {"zCDP", "zCDP, best order", "Renyi", "Renyi, improved"}
 
 
@@ -36,6 +38,24 @@ def names(loss, delta=1e-6):
         (PrivacyLoss.gaussian(1) + PrivacyLoss.laplace(1), CURVES),
         (PrivacyLoss.zcdp(0.1), CURVES),
         (PrivacyLoss(), COMPOSED | CURVES),
+        (PrivacyLoss.bounded_range(1), COMPOSED | CURVES | {"optimal composition", "bounded range"}),
+        (9 * PrivacyLoss.bounded_range(1), COMPOSED | CURVES | {"optimal composition", "central limit"}),
+        (PrivacyLoss.shuffled(0.5, 10**4), COMPOSED | CURVES | {"optimal composition", "shuffling"}),
+        (PrivacyLoss.renyi_curve([(2, 0.1), (9, 0.2)]), RENYI),
+        (9 * PrivacyLoss.gaussian_mixture([0, 1], [0.5, 0.5]), CURVES),
+        (
+            99 * PrivacyLoss.gaussian(1).sampled(0.01),
+            RENYI | AMPLIFIED | {"Renyi, Poisson sample", "DP-SGD by hand", "central limit"},
+        ),
+        (
+            9 * PrivacyLoss.gaussian(1).sampled(0.01, scheme="without_replacement"),
+            RENYI | AMPLIFIED | {"Renyi, fixed sample"},
+        ),
+        (
+            PrivacyLoss.gaussian(1).sampled(0.01) + PrivacyLoss.gaussian(1).sampled(0.02),
+            RENYI | {"Renyi, Poisson sample"},
+        ),
+        (PrivacyLoss.gaussian(1).sampled(0.01, most=99, records=999), set()),
     ],
 )
 def test_what_applies_is_listed(loss, expected):
@@ -53,6 +73,22 @@ def test_values_are_those_of_the_theorems():
     assert found["advanced composition"] == pytest.approx(3.918924802585794)
     assert found["advanced, sharper drift"] == pytest.approx(3.642862086996956)
     assert found["optimal composition"] == pytest.approx(2.844667, abs=1e-6)
+
+
+def test_values_on_samples():
+    """The textbook's way through a training run, far above the rest, and each theorem for samples by itself."""
+    run = 1000 * PrivacyLoss.gaussian(mu=Fraction(1, 4)).sampled(Fraction(1, 100))
+    found = {route.name: route for route in routes(run, 2e-6)}
+    assert found["DP-SGD by hand"].epsilon == pytest.approx(4.22008, abs=1e-4)
+    assert found["DP-SGD by hand"].note == "delta' = 1e-06"
+    worked = 1000 * PrivacyLoss.gaussian(mu=Fraction(10, 11)).sampled(Fraction(1, 100))
+    found = {route.name: route for route in routes(worked, 1e-5)}
+    assert found["Renyi, Poisson sample"].epsilon == pytest.approx(1.725291, abs=1e-5)
+    assert found["central limit"].valid is False
+    drawn = PrivacyLoss.pure(1).sampled(Fraction(1, 100), scheme="without_replacement")
+    found = {route.name: route for route in routes(drawn, 1e-9)}
+    assert found["amplified (epsilon, delta)"].epsilon == pytest.approx(0.0170368632, abs=1e-7)
+    assert all(route.epsilon >= drawn.epsilon(1e-9) * (1 - 1e-9) for route in found.values())
 
 
 @given(st.lists(st.sampled_from([0.05, 0.2, 0.5, 1.1]), min_size=1, max_size=7), st.sampled_from([0.2, 1e-2, 1e-4]))

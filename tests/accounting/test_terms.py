@@ -141,12 +141,20 @@ def test_large_sensitivities_fall_back_to_a_bound_that_holds(sigma):
 def test_kinds_are_never_removed():
     assert sorted(KINDS) == [
         "approximate",
+        "bounded_range",
         "discrete_gaussian",
         "discrete_laplace",
         "gaussian",
+        "gaussian_mixture",
         "laplace",
+        "one_of",
+        "overflow",
+        "pair",
         "pure",
         "randomized_response",
+        "renyi_curve",
         "sampled",
+        "sampled_symmetric",
+        "shuffled",
         "zcdp",
     ]

@@ -52,7 +52,7 @@ def test_every_small_neighbour_keeps_the_claim(relation, probability, epsilon):
     mechanism = Quantile(bounds=(0, 1), epsilon=epsilon, relation=relation, probability=probability)
     rate = Fraction(epsilon) / (2 * sensitivity(relation, probability))
     assert mechanism.rate == rate
-    assert mechanism.loss == PrivacyLoss.pure(epsilon).under(relation)
+    assert mechanism.loss == PrivacyLoss.bounded_range(epsilon).under(relation)
     assert all_kept(mechanism.loss, float(rate), probability, relation, epsilon)
 
 

@@ -22,6 +22,11 @@ LOSSES = [
     PrivacyLoss.randomized_response(0.5),
     PrivacyLoss.randomized_response(0.5, 4),
     PrivacyLoss.laplace(0.5) + PrivacyLoss.gaussian(0.5),
+    PrivacyLoss.bounded_range(0.5),
+    PrivacyLoss.renyi_curve([(2, 0.1), (8, 0.4)]),
+    PrivacyLoss.gaussian(0.5).sampled(0.1, scheme="without_replacement"),
+    PrivacyLoss.gaussian_mixture([0, 1], [0.75, 0.25]),
+    PrivacyLoss.shuffled(0.5, 20),
 ]
 TWENTY = 9.98680
 

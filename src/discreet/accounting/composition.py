@@ -7,17 +7,33 @@ Everything here is a proof for terms whose parameters were fixed beforehand, und
   pair that dominates it;
 - equal opaque pure terms compose as repeated randomised response (Kairouz, Oh and Viswanath, ICML 2015), exactly;
 - anything else that has a dominating pair numerically, with certified bounds (``discreet.accounting.numerical``);
-- what has none (zCDP) by the better of two valid routes: epsilons add, or Renyi divergences add.
+- what has none (zCDP) by the better of two valid routes: epsilons add, or Renyi divergences add;
+- a bounded range, whose pair is looser than its Renyi divergences once composed, by the best of all three;
+- the probability that a batch is cut (``Overflow``) is set aside first of all: each of two laws is within that distance
+  of the one that is accounted for, which costs ``(1 + e^epsilon)`` times it.
 """
 
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import partial
 
 from flint import arb, fmpz
 
 from discreet.accounting.numerical import Composition, Pair
-from discreet.accounting.terms import Approximate, Concentrated, Gaussian, Pure, RandomizedResponse, Term
+from discreet.accounting.terms import (
+    Approximate,
+    Concentrated,
+    Gaussian,
+    Overflow,
+    Pure,
+    RandomizedResponse,
+    RenyiCurve,
+    Term,
+    attained,
+    loose,
+    witness,
+)
 from discreet.accounting.terms.concentrated import renyi_delta
 from discreet.exact import ball, smallest, up, upward
 
@@ -26,10 +42,13 @@ __all__ = ["Counted", "delta_of", "epsilon_of", "lower_epsilon_of", "merged", "p
 Counted = tuple[Term, int]
 
 EXACTLY = 1000
-"""Failures of fewer copies than this are multiplied exactly, of more added up."""
+"""Failures of fewer copies than this are multiplied exactly, of more in balls."""
 
 REPEATS = 2000
 """Randomised response repeated up to this often is summed exactly."""
+
+SHARES = (0.5, 0.6, 0.7, 0.85)
+"""Where in its range the larger of the two losses of a mechanism of bounded range lies, for a bound from below."""
 
 
 def merged(terms: Iterable[Counted]) -> tuple[Counted, ...]:
@@ -66,48 +85,101 @@ def renyi_of(terms: tuple[Counted, ...], alpha: Fraction) -> float:
 
 def delta_of(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
     """Return the delta that these terms together are proven to have at epsilon."""
-    failure, rest = _set_failures_aside(terms)
+    cut, uncut = _set_overflow_aside(terms)
+    failure, rest = _set_failures_aside(uncut)
     below = min(1.0, _delta_without_failure(rest, epsilon))
-    return below if not failure else min(1.0, up(lambda: 1 - (1 - ball(failure)) * (1 - ball(below))))
+    if failure:
+        below = min(1.0, up(lambda: 1 - (1 - ball(failure)) * (1 - ball(below))))
+    return below if not cut else min(1.0, up(lambda: ball(below) + _beside(epsilon, cut)))
 
 
 def epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
     """Return a smallest epsilon with ``delta_of(epsilon) <= delta``; infinite if there is none."""
+    cut, uncut = _set_overflow_aside(terms)
+    if cut:
+        return _epsilon_beside(cut, uncut, delta)
     failure, rest = _set_failures_aside(terms)
     total = None if failure > delta else pure_of(rest)
     cap = math.inf if total is None else upward(total)
     if failure > delta or not delta or not cap:
         return cap
-    if (pairs := _numerical(rest)) is not None:
-        tight = min(cap, Composition(pairs).epsilon(_rest_of(delta, failure)))
+    pairs = _numerical(rest)
+    only = bool(_orders(rest)) or (pairs is None and not _closed_form(rest))
+    by_moments = (
+        _renyi_epsilon(rest, delta, failure) if only or (pairs and any(loose(t) for t, _ in rest)) else math.inf
+    )
+    if only:
+        return min(cap, by_moments)
+    if pairs is not None:
+        tight = min(cap, by_moments, Composition(pairs).epsilon(_rest_of(delta, failure)))
         if math.isfinite(tight):
             return tight
-    return smallest(lambda epsilon: delta_of(terms, Fraction(epsilon)) <= delta, cap)
+    return min(by_moments, smallest(lambda epsilon: delta_of(terms, Fraction(epsilon)) <= delta, cap))
 
 
 def lower_epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
     """Return an epsilon that some mechanism of this description exceeds or attains at delta.
 
-    Losses without a dominating pair are represented by a mechanism that has them: zCDP by a Gaussian.
+    Losses whose pair no mechanism attains are represented by one that has them: zCDP by a Gaussian, a bounded range by
+    two losses, one of which is a share of the range; those that say too little by nothing at all.
     """
+    cut, terms = _set_overflow_aside(terms)
+    if cut:
+        most = epsilon_of(((Overflow(cut), 1), *terms), delta)
+        if math.isinf(most):
+            return 0.0
+        delta += Fraction(up(partial(_beside, Fraction(most), cut)))
+        if delta >= 1:
+            return 0.0
     failure, rest = _set_failures_aside(terms)
     if any(isinstance(term, Approximate) and count >= EXACTLY for term, count in terms):
-        return 0.0  # the failures of so many are only bounded from above
+        failure *= 1 - Fraction(1, 2**50)  # of so many it was rounded up
     if failure >= delta and failure:
         return math.inf if failure > delta else 0.0
     total = pure_of(rest)
     if not delta:
-        return math.inf if total is None else math.nextafter(float(total), 0)
+        return 0.0 if not all(attained(t) for t, _ in rest) else math.inf if total is None else _below(total)
     concrete = merged(
         (Gaussian(2 * term.parameter), count) if isinstance(term, Concentrated) else (term, count)
         for term, count in rest
     )
-    if _closed_form(concrete):
+    if _closed_form(concrete) and attained(concrete[0][0]):
         return math.nextafter(epsilon_of(concrete, (delta - failure) / (1 - failure)) * (1 - 1e-12), 0)
-    pairs = tuple((pair, count) for term, count in concrete if (pair := term.pair()) is not None)
-    if not pairs or not Composition(pairs).feasible:
-        return 0.0
-    return Composition(pairs).epsilon(_rest_of(delta, failure), "lower")
+    found = 0.0
+    for share in SHARES if any(loose(term) for term, _ in concrete) else SHARES[:1]:
+        pairs = tuple((pair, count) for term, count in concrete if (pair := witness(term, share)) is not None)
+        if _feasible(pairs):
+            found = max(found, Composition(pairs).epsilon(_rest_of(delta, failure), "lower"))
+    return found
+
+
+def _below(total: Fraction) -> float:
+    return math.nextafter(float(total), 0)
+
+
+def _set_overflow_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:
+    cut = sum((term.probability * count for term, count in terms if isinstance(term, Overflow)), Fraction(0))
+    return min(cut, Fraction(1)), tuple(item for item in terms if not isinstance(item[0], Overflow)) if cut else terms
+
+
+def _epsilon_beside(cut: Fraction, rest: tuple[Counted, ...], delta: Fraction) -> float:
+    """Return an epsilon with ``delta_of(rest, epsilon) + (1 + e^epsilon) cut <= delta``.
+
+    The cost of a guess that turns out to be no smaller than the epsilon it leads to is an upper bound on that of the
+    epsilon itself, so the answer is a proof. Guesses rise from the epsilon that the least possible cost leads to.
+    """
+    guess = 0.0
+    for _ in range(60):
+        left = delta - Fraction(up(partial(_beside, Fraction(guess), cut)))
+        found = epsilon_of(rest, left) if left >= 0 else math.inf
+        if found <= guess or math.isinf(found):
+            return found
+        guess = found * (1 + 1e-9) + 1e-12
+    return math.inf
+
+
+def _beside(epsilon: Fraction, cut: Fraction) -> arb:
+    return (1 + ball(epsilon).exp()) * ball(cut)
 
 
 def _set_failures_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:
@@ -115,12 +187,20 @@ def _set_failures_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Cou
     rest: list[Counted] = []
     for term, count in terms:
         if isinstance(term, Approximate):
-            factor = 1 - term.failure
-            survival *= factor**count if count < EXACTLY else max(Fraction(0), 1 - count * term.failure)
+            survival *= _surviving(term.failure, count)
             rest.append((Pure(term.epsilon), count))
         else:
             rest.append((term, count))
     return 1 - survival, merged(rest)
+
+
+def _surviving(failure: Fraction, count: int) -> Fraction:
+    """Return the probability that none of several fails: exactly, or from below if they are many."""
+    if not failure or count < EXACTLY:
+        return (1 - failure) ** count
+    if failure == 1:
+        return Fraction(0)
+    return 1 - Fraction(min(1.0, up(lambda: -((-ball(failure)).log1p() * count).expm1())))
 
 
 def _delta_without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
@@ -133,9 +213,34 @@ def _delta_without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> flo
             return term.delta(epsilon)
         if count <= REPEATS and (isinstance(term, Pure) or term == RandomizedResponse(term.pure or Fraction(0))):
             return _repeated_response(term.pure or Fraction(0), count, epsilon)
-    if (pairs := _numerical(terms)) is not None and (tight := Composition(pairs).delta(float(epsilon))) < 1:
-        return tight
-    return renyi_delta(lambda alpha: renyi_of(terms, alpha), epsilon)
+    pairs = _numerical(terms)
+    if pairs is not None and (tight := Composition(pairs).delta(float(epsilon))) < 1:
+        return min(tight, _renyi_delta(terms, epsilon)) if any(loose(term) for term, _ in terms) else tight
+    return _renyi_delta(terms, epsilon)
+
+
+def _renyi_delta(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
+    return renyi_delta(lambda alpha: renyi_of(terms, alpha), epsilon, also=_orders(terms))
+
+
+def _renyi_epsilon(terms: tuple[Counted, ...], delta: Fraction, failure: Fraction) -> float:
+    """Return the epsilon that Renyi divergences prove."""
+    listed, left = _orders(terms), (delta - failure) / (1 - failure)
+    if not left:
+        return math.inf
+    from discreet.accounting.theorems.renyi import renyi_epsilon
+
+    def curve(alpha: Fraction) -> float:
+        return renyi_of(terms, alpha)
+
+    found = renyi_epsilon(curve, left).epsilon
+    return min(found, renyi_epsilon(curve, left, orders=listed).epsilon) if listed else found
+
+
+def _orders(terms: tuple[Counted, ...]) -> tuple[Fraction, ...]:
+    """Return the orders at which a listed curve bends: the best order is often one of them."""
+    bases = [getattr(term, "base", term) for term, _ in terms]
+    return tuple(order for term in bases if isinstance(term, RenyiCurve) for order, _ in term.points)
 
 
 def _closed_form(terms: tuple[Counted, ...]) -> bool:
@@ -151,7 +256,14 @@ def _numerical(terms: tuple[Counted, ...]) -> tuple[tuple[Pair, int], ...] | Non
     if _closed_form(terms):
         return None
     pairs = tuple((pair, count) for term, count in terms if (pair := term.pair()) is not None)
-    return pairs if len(pairs) == len(terms) and pairs and Composition(pairs).feasible else None
+    return pairs if len(pairs) == len(terms) and _feasible(pairs) else None
+
+
+def _feasible(pairs: tuple[tuple[Pair, int], ...]) -> bool:
+    try:
+        return bool(pairs) and Composition(pairs).feasible
+    except ArithmeticError:  # losses beyond what float64 can exponentiate
+        return False
 
 
 def _rest_of(delta: Fraction, failure: Fraction) -> float:

@@ -2,14 +2,17 @@
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import terms as kinds
-from discreet.accounting.composition import Counted, delta_of, epsilon_of, lower_epsilon_of, merged, pure_of, renyi_of
-from discreet.errors import InvalidParameter, NoTheorem, RelationMismatch, UnknownKind
+from discreet.accounting.composition import Counted, delta_of, epsilon_of, merged, pure_of, renyi_of
+from discreet.accounting.meaning import Meaning
+from discreet.errors import InvalidParameter, RelationMismatch, UnknownKind
 from discreet.exact import Real, finite, positive, probability, show, upward
+from discreet.exact import probability as exact_probability
 from discreet.units import Relation, check_relation
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PrivacyLoss:
+class PrivacyLoss(Meaning):
     """The worst privacy loss that a description allows, on neighbours of the stated relation.
 
     Losses add under (adaptive) composition and repeat by multiplication. A loss without a relation is neutral: the
@@ -71,9 +74,19 @@ class PrivacyLoss:
         >>> 0 <= (high - low) / high < 1e-4
         True
         """
-        exact = probability(delta, "delta", zero=True)
-        upper = epsilon_of(self.terms, exact)
-        return min(lower_epsilon_of(self.terms, exact), upper), upper
+        from discreet.accounting.lower import both_epsilons
+
+        lower, upper = both_epsilons(self.terms, probability(delta, "delta", zero=True))
+        return min(lower, upper), upper
+
+    def plot(self, kind: str = "profile", *, delta: Real = 1e-6) -> Any:  # noqa: ANN401  an altair chart
+        """Draw the loss: its "profile" (delta at every epsilon), the "tradeoff" of a test, or its "density".
+
+        >>> chart = PrivacyLoss.gaussian(mu=1).plot("tradeoff")
+        """
+        from discreet.accounting.pictures import draw
+
+        return draw(self, kind, delta)
 
     def routes(self, delta: Real) -> "Routes":
         """Return what each theorem proves about this loss at delta, and which is tightest: the course in one call.
@@ -141,52 +154,71 @@ class PrivacyLoss:
         """Let ``sum`` start from 0."""
         return self if type(zero) is int and zero == 0 else NotImplemented
 
-    def group(self, size: int) -> "PrivacyLoss":
+    @classmethod
+    def total(cls, losses: Iterable["PrivacyLoss"]) -> "PrivacyLoss":
+        """Return the sum of any number of losses; for thousands this is much faster than ``sum``.
+
+        >>> PrivacyLoss.total(PrivacyLoss.laplace(0.1) for _ in range(20)) == 20 * PrivacyLoss.laplace(0.1)
+        True
+        """
+        listed = list(losses)
+        relation: Relation | None = None
+        for loss in listed:
+            if not isinstance(loss, PrivacyLoss):
+                raise InvalidParameter(f"only losses can be added up, got {type(loss).__name__}.")
+            relation = _common(relation, loss.relation)
+        return cls(tuple(term for loss in listed for term in loss.terms), relation)
+
+    def group(self, size: int, *, one_way: bool = False) -> "PrivacyLoss":
         """Return the loss for groups of up to ``size`` units that change together.
+
+        With ``one_way`` under add_remove all of them are added or all removed, as those of one person are; then a
+        Poisson sample with Gaussian noise costs less (Ganesh, 2024).
 
         >>> PrivacyLoss.laplace(0.5).group(3) == PrivacyLoss.laplace(1.5)
         True
         """
         if type(size) is not int or size < 1:
             raise InvalidParameter(f"a group has a whole number of members, at least 1, got {size!r}.")
+        if one_way and self.relation == "add_remove":
+            return PrivacyLoss(tuple((kinds.group_one_way(term, size), k) for term, k in self.terms), self.relation)
         return PrivacyLoss(tuple((term.group(size), k) for term, k in self.terms), self.relation)
 
-    def sampled(self, rate: Real) -> "PrivacyLoss":
-        """Return the loss of the same release on a Poisson sample: each record takes part with probability ``rate``.
+    def sampled(
+        self,
+        rate: Real | None = None,
+        *,
+        scheme: str = "poisson",
+        relation: str | None = None,
+        size: int | None = None,
+        records: int | None = None,
+        most: int | None = None,
+        epsilon: Real | None = None,
+    ) -> "PrivacyLoss":
+        """Return the loss of the same release on a random sample of the data.
 
-        This holds under add_remove, for one release on one sample that is drawn anew each time and kept secret. Several
-        releases of the same sample are one mechanism, which this does not describe.
+        This is about one release on one sample that is drawn anew each time and kept secret. Several releases of the
+        same sample are one mechanism, which this does not describe.
+
+        - ``"poisson"``: each record takes part with probability ``rate``. For add_remove; with ``relation=
+          "replace_one"`` the loss must hold under both relations (one stated under add_remove counts as a group of
+          two). With ``most`` batches above it are cut, which is accounted for in data sets of up to ``records``.
+        - ``"without_replacement"``: ``size`` of ``records``, or that share as ``rate``; for replace_one.
+        - ``"with_replacement"``: ``size`` draws from ``records``; for replace_one. The theorem is stated at one
+          ``epsilon``, by default the pure one, and what comes out is (epsilon, delta) alone.
+        - ``"symmetric"``: what the theorem behind the second scheme is about, for any relation.
 
         >>> step = PrivacyLoss.gaussian(mu=1 / 1.1).sampled(256 / 60000)
         >>> round((14062 * step).epsilon(delta=1e-5), 3)
         2.382
+        >>> PrivacyLoss.pure(1).sampled(scheme="without_replacement", size=1, records=10).epsilon()
+        0.15856...
         """
-        share = probability(rate, "rate", one=True)
-        if self.relation == "replace_one":
-            raise RelationMismatch(
-                "Poisson sampling is stated for add_remove neighbours; this loss is about replace_one."
-            )
-        if not self.terms:
-            return self.under("add_remove")
-        if len(self.terms) != 1 or self.terms[0][1] != 1:
-            raise NoTheorem(
-                "sampling amplifies one release on one fresh sample. Write k * loss.sampled(rate) for k releases, each "
-                "on a sample of its own."
-            )
-        term = self.terms[0][0]
-        if isinstance(term, kinds.Sampled):
-            share *= term.rate
-            term = term.base
-        if isinstance(term, kinds.Approximate) and term.failure:
-            amplified = kinds.Sampled(kinds.Pure(term.epsilon), share).pure if term.epsilon else Fraction(0)
-            found: kinds.Term = kinds.Approximate(amplified or Fraction(0), share * term.failure)
-        elif isinstance(term, kinds.Concentrated):
-            raise NoTheorem(
-                "zCDP alone does not say how a release behaves on a sample; name the noise, as gaussian(mu)."
-            )
-        else:
-            found = term if share == 1 else kinds.Sampled(term, share)
-        return PrivacyLoss(((found, 1),), "add_remove")
+        from discreet.accounting.sampling import on_sample
+
+        return on_sample(
+            self, rate, scheme=scheme, relation=relation, size=size, records=records, most=most, epsilon=epsilon
+        )
 
     def under(self, relation: str) -> "PrivacyLoss":
         """Say which neighbours the loss is about.
@@ -262,6 +294,92 @@ class PrivacyLoss:
         return cls(((kinds.Approximate(_not_negative(epsilon, "epsilon"), failure), 1),))
 
     @classmethod
+    def bounded_range(cls, epsilon: Real) -> "PrivacyLoss":
+        """A mechanism whose losses on two neighbours differ by at most epsilon among each other.
+
+        The exponential mechanism is one. This is stronger than epsilon-DP, and costs about half under composition.
+
+        >>> (100 * PrivacyLoss.bounded_range(0.1)).epsilon(1e-6) < 0.6 * (100 * PrivacyLoss.pure(0.1)).epsilon(1e-6)
+        True
+        """
+        return cls(((kinds.BoundedRange(_not_negative(epsilon, "epsilon")), 1),))
+
+    @classmethod
+    def renyi_curve(cls, points: Iterable[tuple[Real, Real]]) -> "PrivacyLoss":
+        """A mechanism known by some pairs (order, Renyi divergence) alone, each valid in both directions.
+
+        >>> round(PrivacyLoss.renyi_curve([(2, 0.1), (8, 0.4), (32, 1.7)]).epsilon(1e-6), 4)
+        1.943
+        """
+        listed = [(finite(order, "order"), _not_negative(divergence, "divergence")) for order, divergence in points]
+        return cls(((kinds.RenyiCurve(tuple(sorted(listed))), 1),))
+
+    @classmethod
+    def one_of(cls, weights: Iterable[Real], terms: Iterable["PrivacyLoss"]) -> "PrivacyLoss":
+        """One of several releases, drawn with public odds; which one is told.
+
+        >>> PrivacyLoss.one_of([0.5, 0.5], [PrivacyLoss.pure(1), PrivacyLoss.pure(2)]).delta(1)
+        0.27838...
+        """
+        parts = list(terms)
+        if any(len(part.terms) != 1 or part.terms[0][1] != 1 for part in parts):
+            raise InvalidParameter("a choice is among single releases, each a loss that is no sum.")
+        odds = tuple(exact_probability(weight, "a weight", one=True) for weight in weights)
+        relation: Relation | None = None
+        for part in parts:
+            relation = _common(relation, part.relation)
+        return cls(((kinds.OneOf(odds, tuple(part.terms[0][0] for part in parts)), 1),), relation)
+
+    @classmethod
+    def shuffled(cls, epsilon: Real, users: int) -> "PrivacyLoss":
+        """Reports of ``users`` people through one epsilon-DP local randomiser, shuffled; under replace_one.
+
+        >>> PrivacyLoss.shuffled(1, 10**4).epsilon(1e-6) < 0.1
+        True
+        """
+        count = _whole(users, "users")
+        return cls(((kinds.Shuffled(_not_negative(epsilon, "epsilon"), count), 1),), "replace_one")
+
+    @classmethod
+    def tree(cls, steps: int, noise_multiplier: Real) -> "PrivacyLoss":
+        """Running sums by a binary tree of Gaussian noise (Dwork, Naor, Pitassi and Rothblum, STOC 2010).
+
+        Each record takes part in one of ``steps`` steps, so in at most ``floor(log2(steps)) + 1`` nodes, each of which
+        has noise of ``noise_multiplier`` times what one record changes.
+
+        >>> PrivacyLoss.tree(1000, 5) == 10 * PrivacyLoss.gaussian(mu=Fraction(1, 5))
+        True
+        """
+        count, noise = _whole(steps, "steps"), positive(noise_multiplier, "noise_multiplier")
+        if count < 1:
+            raise InvalidParameter("a tree has at least one step.")
+        return cls.gaussian(mu_squared=count.bit_length() / noise**2)
+
+    @classmethod
+    def matrix(cls, strategy: Any, noise_multiplier: Real, *, epoch: int | None = None) -> "PrivacyLoss":  # noqa: ANN401
+        """Gaussian noise on ``strategy @ values``, one value for each step (the matrix mechanism of DP-FTRL).
+
+        ``noise_multiplier`` is the noise of each row in units of what one record changes in one step. A record takes
+        part once, or with ``epoch`` in all steps of one rest modulo it; see ``theorems.strategy_sensitivity``.
+
+        >>> PrivacyLoss.matrix([[1, 0], [1, 1]], 2).rho
+        0.2500000000000...
+        """
+        from discreet.accounting.theorems.strategy import strategy_sensitivity
+
+        square = Fraction(strategy_sensitivity(strategy, epoch=epoch)) ** 2
+        return cls.gaussian(mu_squared=square / positive(noise_multiplier, "noise_multiplier") ** 2)
+
+    @classmethod
+    def overflow(cls, probability: Real) -> "PrivacyLoss":
+        """What it adds to a loss that, on each data set, something else is released with this probability.
+
+        >>> (PrivacyLoss.pure(1) + PrivacyLoss.overflow(1e-9)).delta(1) < 4e-9
+        True
+        """
+        return cls(((kinds.Overflow(exact_probability(probability, "probability", zero=True, one=True)), 1),))
+
+    @classmethod
     def zcdp(cls, rho: Real) -> "PrivacyLoss":
         """A rho-zCDP mechanism of which nothing else is known."""
         return cls(((kinds.Concentrated(_not_negative(rho, "rho")), 1),))
@@ -273,6 +391,24 @@ class PrivacyLoss:
             raise InvalidParameter("give either mu or mu_squared.")
         square = _not_negative(mu, "mu") ** 2 if mu is not None else _not_negative(mu_squared, "mu_squared")
         return cls(((kinds.Gaussian(square), 1),))
+
+    @classmethod
+    def gaussian_mixture(
+        cls, shifts: Iterable[Real], weights: Iterable[Real], *, mu_squared: Real = 1
+    ) -> "PrivacyLoss":
+        """Gaussian noise on a random shift: ``shifts[j]`` standard deviations (or mu) with probability ``weights[j]``.
+
+        >>> poisson = PrivacyLoss.gaussian(mu=1).sampled(0.25)
+        >>> mixture = PrivacyLoss.gaussian_mixture([0, 1], [0.75, 0.25])
+        >>> abs(poisson.delta(1) - mixture.delta(1)) < 1e-12
+        True
+        """
+        at, odds = [_not_negative(m, "a shift") for m in shifts], [_not_negative(w, "a weight") for w in weights]
+        if len(at) != len(odds) or not at:
+            raise InvalidParameter("a mixture has as many shifts as weights, and at least one.")
+        law = sorted(zip(at, odds, strict=True))
+        square = _not_negative(mu_squared, "mu_squared")
+        return cls(((kinds.GaussianMixture(square, tuple(m for m, _ in law), tuple(w for _, w in law)), 1),))
 
     @classmethod
     def laplace(cls, epsilon: Real) -> "PrivacyLoss":
@@ -299,6 +435,22 @@ class PrivacyLoss:
         """
         answers = _whole(categories, "categories")
         return cls(((kinds.RandomizedResponse(_not_negative(epsilon, "epsilon"), answers), 1),))
+
+    @classmethod
+    def from_pair(cls, p: kinds.Weights, q: kinds.Weights) -> "PrivacyLoss":
+        """Any two finite distributions: what a release gives on two data sets that are the worst neighbours.
+
+        Lists over the same outcomes, or mappings from outcomes to probabilities. Exact numbers add up to 1 exactly;
+        floats that miss it by rounding are divided by their sum. Both directions count; what is composed keeps p with
+        the same data set.
+
+        >>> PrivacyLoss.from_pair([0.75, 0.25], [0.25, 0.75]).epsilon()
+        1.0986122886681...
+        >>> PrivacyLoss.from_pair({"yes": 0.5, "no": 0.5}, {"yes": 0.25, "no": 0.5, "maybe": 0.25}).delta(1)
+        0.25
+        """
+        laws = kinds.exact_law(p, q, "p"), kinds.exact_law(q, p, "q")
+        return cls(((kinds.FinitePair(*laws), 1),))
 
 
 def _common(a: Relation | None, b: Relation | None) -> Relation | None:
@@ -333,17 +485,30 @@ def _read_term(entry: object) -> Counted:
     return kinds.from_record({key: value for key, value in entry.items() if key != "count"}), count
 
 
-NAMES = {"zcdp": ("zcdp", {"parameter": "rho"}), "approximate": ("approximate", {"failure": "delta"})}
+NAMES = {
+    "zcdp": ("zcdp", {"parameter": "rho"}),
+    "approximate": ("approximate", {"failure": "delta"}),
+    "pair": ("from_pair", {}),
+}
 
 
 def _show_term(term: kinds.Term, count: int) -> str:
     if isinstance(term, kinds.Sampled):
         text = f"{_show_term(term.base, 1)}.sampled({show(term.rate)})"
+    elif isinstance(term, kinds.SampledSymmetric):
+        text = f"{_show_term(term.base, 1)}.sampled({show(term.rate)}, scheme='symmetric')"
     else:
         name, renamed = NAMES.get(term.kind, (term.kind, {}))
         shown = ", ".join(
-            f"{renamed.get(key, key)}={value if isinstance(value, bool) else show(value)}"
-            for key, value in kinds.parameters(term).items()
+            f"{renamed.get(key, key)}={_show_value(value)}" for key, value in kinds.parameters(term).items()
         )
         text = f"PrivacyLoss.{name}({shown})"
     return f"{count} * {text}" if count > 1 else text
+
+
+def _show_value(value: Any) -> str:  # noqa: ANN401 - a parameter of any kind
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_show_value, value))}]"
+    if hasattr(value, "kind"):
+        return _show_term(value, 1)
+    return repr(value) if isinstance(value, bool) else show(value)

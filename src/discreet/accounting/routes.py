@@ -15,6 +15,7 @@ from typing import Literal, overload
 
 from discreet.accounting import theorems
 from discreet.accounting.loss import PrivacyLoss
+from discreet.accounting.sampled_routes import Offer, few_orders, on_samples, sampled_limit
 from discreet.accounting.terms import Approximate, Gaussian, Laplace, RandomizedResponse
 from discreet.errors import InvalidParameter, NoTheorem
 from discreet.exact import Real, ball, probability, show, up
@@ -108,12 +109,9 @@ def routes(loss: PrivacyLoss, delta: Real) -> Routes:
     return Routes(tuple(_ask(loss, exact)), loss, exact)
 
 
-Offer = tuple[str, Callable[[], Real], str, str]
-"""A name, the theorem to ask, a note and the paper."""
-
-
 def _ask(loss: PrivacyLoss, delta: Fraction) -> Iterator[Route]:
-    for name, theorem, note, paper in (*_adding(loss, delta), *_concentrated(loss, delta), *_exactly(loss, delta)):
+    offers = (_adding, _concentrated, on_samples, _exactly)
+    for name, theorem, note, paper in (offer for kind in offers for offer in kind(loss, delta)):
         try:
             yield Route(name, float(theorem()), True, note, paper)
         except (NoTheorem, InvalidParameter):  # not covered after all, or too extreme to evaluate
@@ -182,7 +180,7 @@ def _concentrated(loss: PrivacyLoss, delta: Fraction) -> Iterator[Offer]:
     )
     for name, conversion, paper in conversions:
         with suppress(NoTheorem, InvalidParameter):
-            bound = theorems.renyi_epsilon(loss.renyi, delta, conversion=conversion)
+            bound = theorems.renyi_epsilon(loss.renyi, delta, conversion=conversion, orders=few_orders(loss, delta))
             if bound.order is not None:
                 yield name, partial(float, bound.epsilon), f"order {float(bound.order):.4g}", paper
 
@@ -210,6 +208,9 @@ def _exactly(loss: PrivacyLoss, delta: Fraction) -> Iterator[Offer]:
 
 def _limit(loss: PrivacyLoss, delta: Fraction) -> Iterator[Route]:
     """The central limit, which is no theorem about any number of releases in particular."""
+    if delta and (training := sampled_limit(loss)) is not None:
+        note = f"{NO_DIRECTION}; mu = {training.mu:.4g}"
+        yield Route("central limit", training.epsilon(delta), False, note, "Bu, Dong, Long, Su 2020")
     parts = _guarantees(loss)
     if parts is None or any(parts[1]) or sum(parts[2]) < 2 or not delta:
         return

@@ -13,13 +13,13 @@ from typing import Self
 import numpy as np
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, finite, positive, probability, show, smallest
 from discreet.mechanisms.accuracy import Bound, per_query
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.gaussian import analytic_sigma
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, store
+from discreet.mechanisms.scale import NOT_GIVEN, enough, store
 from discreet.mechanisms.whole import Whole, add_noise
 from discreet.noise import discrete_gaussian
 from discreet.noise.fast import Floats
@@ -33,7 +33,8 @@ class DiscreteGaussian(Faces):
 
     Satisfies ``sensitivity^2 / (2 sigma^2)``-zCDP, and the (epsilon, delta) curve of its own lattice, whenever
     neighbours change the value by at most ``sensitivity`` in L2 norm. Given by ``sigma``, or by ``epsilon`` and
-    ``delta``; the sigma of the continuous Gaussian is not enough here.
+    ``delta``; the sigma of the continuous Gaussian is not enough here. With ``scalar=True`` it takes one number at a
+    time; then the worst shift is known and the charge is exact for every sensitivity.
 
     >>> DiscreteGaussian(sensitivity=1, epsilon=1, delta=1e-5).sigma > 3.7307
     True
@@ -45,13 +46,16 @@ class DiscreteGaussian(Faces):
     sigma: Real = NOT_GIVEN
     epsilon: Real | None = None
     delta: Real | None = None
+    scalar: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.scalar, bool):
+            raise InvalidParameter(f"scalar must be True or False, got {type(self.scalar).__name__}.")
         square = squared_whole(self.sensitivity)
         if self.sigma is NOT_GIVEN:
             if self.epsilon is None or self.delta is None:
                 raise InvalidParameter("DiscreteGaussian needs sigma=, or epsilon= and delta=: how much noise?")
-            store(self, sigma=_calibrated(square, self.epsilon, self.delta))
+            store(self, sigma=_calibrated(square, self.epsilon, self.delta, self.scalar))
         elif self.epsilon is not None or self.delta is not None:
             raise InvalidParameter("DiscreteGaussian takes either sigma= or epsilon= and delta=, not both.")
         positive(self.sigma, "sigma")
@@ -62,7 +66,8 @@ class DiscreteGaussian(Faces):
         noise = f"sigma={show(self.sigma)}"
         if self.epsilon is not None and self.delta is not None:
             noise = f"epsilon={show(self.epsilon)}, delta={show(self.delta)}"
-        return f"DiscreteGaussian(sensitivity={show(self.sensitivity)}, {noise})"
+        scalar = ", scalar=True" if self.scalar else ""
+        return f"DiscreteGaussian(sensitivity={show(self.sensitivity)}, {noise}{scalar})"
 
     @property
     def domain(self) -> Shift:
@@ -73,11 +78,15 @@ class DiscreteGaussian(Faces):
     def loss(self) -> PrivacyLoss:
         """That of the discrete Gaussian law, for the worst whole vector within the sensitivity."""
         return PrivacyLoss.discrete_gaussian(
-            squared_sensitivity=squared_whole(self.sensitivity), sigma_squared=Fraction(self.sigma) ** 2
+            squared_sensitivity=squared_whole(self.sensitivity),
+            sigma_squared=Fraction(self.sigma) ** 2,
+            scalar=self.scalar,
         )
 
     def release(self, value: Whole, /) -> Whole:
         """Return the value plus noise, an int for an int and an int64 array for an array."""
+        if self.scalar and np.ndim(value) > 0:
+            raise InvalidInput("this DiscreteGaussian was built for one number (scalar=True), got several.")
         return add_noise(value, partial(discrete_gaussian, self.sigma), "DiscreteGaussian")
 
     def error(self, beta: Real = 0.05, *, queries: int = 1, bound: Bound = "exact") -> int:
@@ -102,6 +111,17 @@ class DiscreteGaussian(Faces):
         precision = smallest(lambda p: p > 0 and cls(sensitivity=1, sigma=1 / p).error(beta, queries=queries) <= limit)
         return cls(sensitivity=sensitivity, sigma=1 / precision)
 
+    @classmethod
+    def for_budget(cls, epsilon: Real, delta: Real, *, sensitivity: Real = 1, scalar: bool = False) -> Self:
+        """Return the mechanism of least noise that is (epsilon, delta)-DP, by the law's own sum.
+
+        >>> round(DiscreteGaussian.for_budget(1, 1e-5).sigma, 4)
+        3.7405
+        """
+        square, e, d = squared_whole(sensitivity), positive(epsilon, "epsilon"), probability(delta, "delta")
+        sigma = enough(partial(_loss, square, scalar), _calibrated(square, e, d, scalar), e, d)
+        return cls(sensitivity=sensitivity, sigma=sigma, scalar=scalar)
+
     def log_probability(self, x: Whole, y: Whole, /) -> float:
         """Return ``log P[release(x) = y]``."""
         distance = np.asarray(np.subtract(y, x, dtype=object)).astype(float) / float(self.sigma)
@@ -111,7 +131,7 @@ class DiscreteGaussian(Faces):
         """Two values at the distance of the sensitivity; vectors, one step apart everywhere, if no number is."""
         square = squared_whole(self.sensitivity)
         root = math.isqrt(square)
-        return (0, root) if root**2 == square else ([0] * square, [1] * square)
+        return (0, root) if root**2 == square or self.scalar else ([0] * square, [1] * square)
 
 
 def squared_whole(sensitivity: Real) -> int:
@@ -149,13 +169,29 @@ def lattice(sigma: float) -> Floats:
     return np.exp(-(z**2) / (2 * sigma * sigma) - log_normalizer(sigma))
 
 
-def _calibrated(square: int, epsilon: Real, delta: Real) -> float:
-    """Return a sigma that is (epsilon, delta)-DP by the law's own sum, searched upward from the continuous one."""
+def _calibrated(square: int, epsilon: Real, delta: Real, scalar: bool = False) -> float:
+    """Return a sigma that is (epsilon, delta)-DP by the law's own sum and that cannot be lowered a little.
+
+    The search starts at the sigma of the continuous Gaussian and goes up or down to where the answer changes. Where
+    sigma is small, delta is not monotone in it: a much smaller sigma may fit again.
+    """
     e, d = positive(epsilon, "epsilon"), probability(delta, "delta")
     start = analytic_sigma(Fraction(math.sqrt(square)), e, d)
 
-    def enough(extra: float) -> bool:
-        square_sigma = Fraction(start * (1 + extra)) ** 2
-        return PrivacyLoss.discrete_gaussian(squared_sensitivity=square, sigma_squared=square_sigma).delta(e) <= d
+    def fits(sigma: float) -> bool:
+        return _loss(square, scalar, sigma).delta(e) <= d
 
-    return start * (1 + smallest(enough))
+    low, high, step = start, start, 1e-3
+    while fits(low):
+        low, high, step = low * (1 - min(step, 0.5)), low, 2 * step
+    while not fits(high):
+        low, high, step = high, high * (1 + step), 2 * step
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _loss(square: int, scalar: bool, sigma: float) -> PrivacyLoss:
+    variance = Fraction(sigma) ** 2
+    return PrivacyLoss.discrete_gaussian(squared_sensitivity=square, sigma_squared=variance, scalar=scalar)

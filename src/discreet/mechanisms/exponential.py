@@ -25,14 +25,20 @@ __all__ = ["BoundedCount", "Exponential"]
 class Exponential(Selection):
     """Choose a candidate with probability proportional to ``exp(epsilon * score / (2 * sensitivity))``.
 
-    Satisfies ``epsilon``-DP whenever neighbours change every score by at most ``sensitivity``; with ``monotone=True``
-    the 2 is dropped, which needs scores that all move the same way (counts under add_remove).
+    Satisfies ``epsilon``-DP, with a bounded range of ``epsilon``, whenever neighbours change every score by at most
+    ``sensitivity``; with ``monotone=True`` the 2 is dropped, which needs scores that all move the same way (counts
+    under add_remove).
 
     >>> Exponential(epsilon=20).release([1, 7, 3])
     1
     >>> round(Exponential(epsilon=1).error(0.05, candidates=100), 4)
     15.2018
     """
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """Bounded range: the log-ratio of two weights moves within an interval of length epsilon."""
+        return PrivacyLoss.bounded_range(self.epsilon)
 
     def release(self, scores: Scores, /) -> int:
         """Return the index of the chosen candidate."""
@@ -75,8 +81,8 @@ class BoundedCount(Faces):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """Pure differential privacy."""
-        return PrivacyLoss.pure(self.epsilon)
+        """That of the exponential mechanism."""
+        return PrivacyLoss.bounded_range(self.epsilon)
 
     def release(self, count: int, /) -> int:
         """Return a whole number between 0 and the size."""

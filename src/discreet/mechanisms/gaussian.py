@@ -17,7 +17,7 @@ from discreet.exact import Real, ball, finite, positive, probability, show, smal
 from discreet.mechanisms.accuracy import Bound, gaussian_error
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, store
+from discreet.mechanisms.scale import NOT_GIVEN, enough, store
 from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Gaussian as Density
 from discreet.noise.fast import Floats
@@ -103,6 +103,20 @@ class Gaussian(Faces):
         return cls(sensitivity=sensitivity, sigma=float(positive(error, "error")) / reach * (1 - 1e-12))
 
     @classmethod
+    def for_budget(cls, epsilon: Real, delta: Real, *, sensitivity: Real) -> Self:
+        """Return the mechanism of least noise that is (epsilon, delta)-DP, by the exact curve of Balle and Wang.
+
+        >>> round(Gaussian.for_budget(1, 1e-5, sensitivity=1).sigma, 6)
+        3.730632
+        """
+        e, d, size = positive(epsilon, "epsilon"), probability(delta, "delta"), positive(sensitivity, "sensitivity")
+        least = analytic_sigma(size, e, d)
+        return cls(
+            sensitivity=sensitivity,
+            sigma=enough(lambda s: PrivacyLoss.gaussian(mu_squared=(size / Fraction(s)) ** 2), least, e, d),
+        )
+
+    @classmethod
     def classical(cls, *, sensitivity: Real, epsilon: Real, delta: Real, constant: Real = 1.25) -> Self:
         """Return the textbook calibration ``sigma = sensitivity sqrt(2 log(constant / delta)) / epsilon``.
 
@@ -154,7 +168,12 @@ def analytic_sigma(sensitivity: Fraction, epsilon: Real, delta: Real) -> float:
     """
     e, d = positive(epsilon, "epsilon"), probability(delta, "delta")
 
-    def enough(ratio: float) -> bool:
+    def fits(ratio: float) -> bool:
         return ratio > 0 and PrivacyLoss.gaussian(mu_squared=1 / Fraction(ratio) ** 2).delta(e) <= d
 
-    return up(lambda: ball(sensitivity) * ball(Fraction(smallest(enough))))
+    ratio = smallest(fits)
+    if math.isinf(ratio):
+        raise InvalidParameter(
+            "this budget would take noise beyond 2^60 times the sensitivity; take a larger epsilon or delta."
+        )
+    return up(lambda: ball(sensitivity) * ball(Fraction(ratio)))

@@ -15,11 +15,11 @@ from flint import arb
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, ball, positive, show, smallest
+from discreet.exact import Real, ball, positive, probability, show, smallest, upward
 from discreet.mechanisms.accuracy import Bound, per_query
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, store
+from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, enough, store
 from discreet.mechanisms.whole import Whole, add_noise
 from discreet.noise import discrete_laplace
 
@@ -95,6 +95,26 @@ class Geometric(Faces):
                 lambda e: e > 0 and cls(sensitivity=sensitivity, epsilon=e).error(beta, queries=queries) <= limit
             ),
         )
+
+    @classmethod
+    def for_budget(cls, epsilon: Real, delta: Real = 0, *, sensitivity: int = 1) -> Self:
+        """Return the mechanism of least noise that is (epsilon, delta)-DP.
+
+        >>> Geometric.for_budget(0.5)
+        Geometric(sensitivity=1, epsilon=0.5)
+        >>> Geometric.for_budget(0.5, 0.1).scale < 2
+        True
+        """
+        whole = cls(sensitivity=sensitivity, epsilon=epsilon)
+        e, d = positive(epsilon, "epsilon"), probability(delta, "delta", zero=True)
+        if not d:
+            return whole
+
+        def loss(scale: float) -> PrivacyLoss:
+            return PrivacyLoss.discrete_laplace(sensitivity=whole.sensitivity, scale=scale)
+
+        least = smallest(lambda scale: scale > 0 and loss(scale).delta(e) <= d, upward(Fraction(whole.scale)))
+        return cls(sensitivity=sensitivity, scale=enough(loss, least, e, d))
 
     def log_probability(self, x: Whole, y: Whole, /) -> float:
         """Return ``log P[release(x) = y]``."""

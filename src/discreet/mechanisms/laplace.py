@@ -12,11 +12,11 @@ from typing import Self, overload
 import numpy as np
 
 from discreet.accounting import PrivacyLoss
-from discreet.exact import Real, positive, show
+from discreet.exact import Real, ball, positive, probability, show, up
 from discreet.mechanisms.accuracy import Bound, laplace_error
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Shift
-from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, store
+from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, enough, store
 from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Laplace as Density
 from discreet.noise.fast import Floats
@@ -88,6 +88,24 @@ class Laplace(Faces):
         """
         reach = laplace_error(1, beta, queries=queries) + 2.0 ** -(GRID_BITS + 1)
         return cls(sensitivity=sensitivity, scale=float(positive(error, "error")) / reach * (1 - 1e-12))
+
+    @classmethod
+    def for_budget(cls, epsilon: Real, delta: Real = 0, *, sensitivity: Real) -> Self:
+        """Return the mechanism of least noise that is (epsilon, delta)-DP: delta adds ``-2 log(1 - delta)`` to epsilon.
+
+        >>> Laplace.for_budget(0.5, sensitivity=1)
+        Laplace(sensitivity=1, epsilon=0.5)
+        >>> round(float(Laplace.for_budget(0.5, 0.1, sensitivity=1).epsilon), 6)
+        0.710721
+        """
+        e, d = positive(epsilon, "epsilon"), probability(delta, "delta", zero=True)
+        size = positive(sensitivity, "sensitivity")
+        if not d:
+            return cls(sensitivity=sensitivity, epsilon=epsilon)
+        least = up(lambda: ball(size) / (ball(e) - 2 * ball(1 - d).log()))
+        return cls(
+            sensitivity=sensitivity, scale=enough(lambda s: PrivacyLoss.laplace(size / Fraction(s)), least, e, d)
+        )
 
     def log_probability(self, x: Value, y: Value, /) -> float:
         """Return ``log P[release(x) = y]`` for a point y of the grid."""

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, probability, smallest
 from discreet.mechanisms.selection import Scores, Selection, choose
@@ -37,6 +38,11 @@ class NoisyMax(Selection):
 
     def __repr__(self) -> str:
         return f"{Selection.__repr__(self)[:-1]}, noise={self.noise!r})"
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """Bounded range with Gumbel noise, which makes it the exponential mechanism; pure with any other."""
+        return PrivacyLoss.bounded_range(self.epsilon) if self.noise == "gumbel" else PrivacyLoss.pure(self.epsilon)
 
     def error(self, beta: Real = 0.05, *, candidates: int) -> float:
         """Return how far below the best score the choice stays, with probability ``1 - beta`` at least.

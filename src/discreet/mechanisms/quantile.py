@@ -86,8 +86,8 @@ class Quantile(Faces):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """Pure differential privacy."""
-        return PrivacyLoss.pure(self.epsilon).under(self.relation)
+        """That of the exponential mechanism; rounding the outcome to a grid only narrows the range."""
+        return PrivacyLoss.bounded_range(self.epsilon).under(self.relation)
 
     @property
     def rate(self) -> Fraction:

@@ -1,12 +1,14 @@
 """The two ways to say how much noise: by epsilon or by scale."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, plain, positive, show
 
-__all__ = ["NOT_GIVEN", "amount", "complete", "store"]
+__all__ = ["NOT_GIVEN", "amount", "complete", "enough", "store"]
 
 NOT_GIVEN: Any = None
 """The default of a parameter that can be worked out from the others; it is filled in when the value is made."""
@@ -43,3 +45,18 @@ def amount(epsilon: Real, scale: Real) -> str:
     """
     by_epsilon, by_scale = f"epsilon={show(epsilon)}", f"scale={show(scale)}"
     return by_scale if "Fraction" in by_epsilon and "Fraction" not in by_scale else by_epsilon
+
+
+def enough(make: Callable[[float], PrivacyLoss], noise: float, epsilon: Fraction, delta: Fraction) -> float:
+    """Return an amount of noise whose loss fits the budget: the given one, or the last digits more.
+
+    A least amount found by delta may miss the budget by the last digits of epsilon, which is itself rounded up.
+
+    >>> enough(lambda scale: PrivacyLoss.laplace(1 / scale), 0.5, Fraction(2), Fraction(0))
+    0.5
+    """
+    for digits in range(13, 5, -1):
+        more = noise * (1 + 10.0**-digits) if digits < 13 else noise
+        if make(more).epsilon(delta) <= epsilon:
+            return more
+    raise InvalidParameter("no noise was found that fits this budget; take a larger epsilon or delta.")

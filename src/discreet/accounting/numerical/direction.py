@@ -31,8 +31,8 @@ SKETCHED = 256
 """So many pairs are looked at to choose the tilt and the step."""
 
 SMALLEST_DELTA = 1e-300
-RAREST = 1e-50
-"""Where a delta is asked for, what is left out beyond the lattice; smaller ones are not told apart."""
+RAREST = (1e-50, 1e-25, 1e-12)
+"""Where a delta is asked for, what is left out beyond the lattice: the first that fits. Smaller ones are not told."""
 
 LARGEST_LOSS = 680.0
 """Losses times the tail's rarity that float64 exponentials carry, as a logarithm."""
@@ -68,7 +68,8 @@ class Direction:
     def delta(self, epsilon: float, side: Side) -> float:
         """Return a bound on the smallest delta with that epsilon."""
         sign = 1 if side == "upper" else -1
-        lattices, theta, frame = self._lattices(side, RAREST / self.copies, epsilon=epsilon)
+        rarest = next((tail for tail in RAREST if self._fits(tail / self.copies)), RAREST[-1])
+        lattices, theta, frame = self._lattices(side, rarest / self.copies, epsilon=epsilon)
         law = compose(Parts.of(lattices), theta, frame)
         wanted = (epsilon - sign * self._moved(law.step) - law.shift) / law.step
         place = math.floor(wanted)
@@ -78,9 +79,12 @@ class Direction:
         slack = 1 + sign * math.expm1(self.copies * RELATIVE_ERROR)
         return min(1.0, max(0.0, found * slack + sign * _aside(lattices, side)))
 
+    def _fits(self, tail: float) -> bool:
+        return all(max(map(abs, pair.span(tail))) - math.log(tail) < LARGEST_LOSS for pair, _ in self.pairs)
+
     def weight(self, *, delta: float | None = None, epsilon: float | None = None) -> float:
         """Return Chernoff's bound on epsilon, or on the log of delta, roughly: it tells which direction is worse."""
-        tail = RAREST / self.copies if delta is None else max(delta, SMALLEST_DELTA) * 1e-9 / self.copies
+        tail = RAREST[-1] / self.copies if delta is None else max(delta, SMALLEST_DELTA) * 1e-9 / self.copies
         sketch = Parts.of(self._sketch(tail))
         log_delta = None if delta is None else math.log(delta)
         theta = max(saddle_point(sketch, log_delta=log_delta, epsilon=epsilon), 1e-9)
@@ -102,7 +106,7 @@ class Direction:
         With it, a window that suits them.
         """
         copies = self.copies
-        if any(pair.span(tail)[1] - math.log(tail) > LARGEST_LOSS for pair, _ in self.pairs):
+        if not self._fits(tail):
             raise OverflowError
         outlines = self._sketch(tail)
         sketch = Parts.of(outlines)
@@ -140,7 +144,7 @@ class Direction:
         step = max(tight, min(loose, most), reach / MOST_POINTS)
         pair, count = max(self.pairs, key=lambda item: item[1])
         low, high = pair.support
-        if math.isfinite(low) and math.isfinite(high) and high > low and 2 * count > self.copies:
+        if math.isfinite(low) and math.isfinite(high) and high - low > step and 2 * count > self.copies:
             step = (high - low) / math.ceil((high - low) / step)
         return step
 
@@ -162,6 +166,8 @@ def _outline(pair: Pair, tail: float, unit: float) -> Lattice:
     within = np.clip(np.log(p / q), edges[:-1], edges[1:])
     losses, mass = np.concatenate([within, edges]), np.concatenate([p, p_at])
     there = np.flatnonzero(mass > 0)
+    if not there.size:
+        raise OverflowError
     there = there[np.argsort(losses[there])]
     return Lattice(0.0, unit, np.rint(losses[there] / unit).astype(np.int64), mass[there])
 

@@ -221,8 +221,10 @@ class Sampled:
         return Sampled(self.base, self.rate, not self.removed)
 
     def _loss(self, base: float) -> float:
-        if base == math.inf:
-            return math.inf
+        if base > 700:
+            return (
+                base + math.log(self.rate) + (1 - self.rate) / self.rate * math.exp(-base) if base < math.inf else base
+            )
         return math.log1p(self.rate * math.expm1(base))
 
     def _base_loss(self, edges: Floats) -> Floats:

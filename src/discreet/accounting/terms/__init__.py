@@ -3,50 +3,88 @@
 import dataclasses
 import re
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from discreet.accounting.terms.base import Term, parameters
+from discreet.accounting.terms.bounded_range import BoundedRange
 from discreet.accounting.terms.concentrated import Concentrated
 from discreet.accounting.terms.discrete_gaussian import DiscreteGaussian
 from discreet.accounting.terms.discrete_laplace import DiscreteLaplace
+from discreet.accounting.terms.finite_pair import FinitePair, Weights, exact_law
 from discreet.accounting.terms.gaussian import Gaussian
+from discreet.accounting.terms.gaussian_mixture import GaussianMixture, binomial_mixture
 from discreet.accounting.terms.laplace import Laplace
+from discreet.accounting.terms.one_of import NOT_CHOSEN, OneOf
+from discreet.accounting.terms.overflow import Overflow
 from discreet.accounting.terms.pure import Approximate, Pure
 from discreet.accounting.terms.randomized_response import RandomizedResponse
+from discreet.accounting.terms.renyi_curve import RenyiCurve
 from discreet.accounting.terms.sampled import Sampled
+from discreet.accounting.terms.shuffled import Shuffled
+from discreet.accounting.terms.symmetric import SampledSymmetric
+from discreet.accounting.terms.witness import attained, loose, witness
 from discreet.errors import InvalidParameter, UnknownKind
 
 __all__ = [
     "KINDS",
     "Approximate",
+    "BoundedRange",
     "Concentrated",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "FinitePair",
     "Gaussian",
+    "GaussianMixture",
     "Laplace",
+    "OneOf",
+    "Overflow",
     "Pure",
     "RandomizedResponse",
+    "RenyiCurve",
     "Sampled",
+    "SampledSymmetric",
+    "Shuffled",
     "Term",
+    "Weights",
+    "attained",
+    "exact_law",
     "from_record",
+    "group_one_way",
+    "loose",
     "parameters",
     "to_record",
+    "witness",
 ]
 
 KINDS: dict[str, type[Any]] = {
     kind.kind: kind
     for kind in (
         Approximate,
+        BoundedRange,
         Concentrated,
         DiscreteGaussian,
         DiscreteLaplace,
+        FinitePair,
         Gaussian,
+        GaussianMixture,
         Laplace,
+        OneOf,
+        Overflow,
         Pure,
         RandomizedResponse,
+        RenyiCurve,
         Sampled,
+        SampledSymmetric,
+        Shuffled,
     )
 }
+
+
+def group_one_way(term: Term, size: int) -> Term:
+    """Return a term for groups that are added or removed as a whole, under add_remove."""
+    if size > 1 and isinstance(term, Sampled) and isinstance(term.base, Gaussian):
+        return binomial_mixture(term.base.mu_squared, size, term.rate)
+    return term.group(size)
 
 
 def to_record(term: Term) -> dict[str, Any]:
@@ -61,6 +99,8 @@ def to_record(term: Term) -> dict[str, Any]:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a parameter of any kind
     if isinstance(value, Fraction):
         return str(value)
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
     return to_record(value) if hasattr(value, "kind") else value
 
 
@@ -86,9 +126,14 @@ RATIONAL = re.compile(r"[0-9]+(/[0-9]+)?")
 """What ``str`` makes of a Fraction: Fraction itself also reads '1e999999999', and would not come back."""
 
 
-def _read(value: object, wanted: object, name: str) -> Fraction | int | bool | Term:
+SAMPLES = (Sampled.kind, SampledSymmetric.kind)
+LONGEST = 10**6
+"""Entries of a list in a record."""
+
+
+def _read(value: object, wanted: object, name: str) -> Any:  # noqa: ANN401 - a parameter of any kind
     try:
-        if wanted is Term and isinstance(value, dict) and value.get("kind") != Sampled.kind:
+        if wanted is Term and isinstance(value, dict) and value.get("kind") not in SAMPLES:
             return from_record(value)
         if wanted is bool and isinstance(value, bool):
             return value
@@ -96,6 +141,12 @@ def _read(value: object, wanted: object, name: str) -> Fraction | int | bool | T
             return value
         if wanted is Fraction and isinstance(value, str) and RATIONAL.fullmatch(value):
             return Fraction(value)
+        if get_origin(wanted) is tuple and isinstance(value, list) and len(value) <= LONGEST:
+            parts = get_args(wanted)
+            each = [parts[0]] * len(value) if parts[-1] is Ellipsis else list(parts)
+            if Term in each and any(isinstance(part, dict) and part.get("kind") in NOT_CHOSEN for part in value):
+                raise ValueError
+            return tuple(_read(part, kind, name) for part, kind in zip(value, each, strict=True))
     except (ValueError, ZeroDivisionError):
         pass
     raise UnknownKind(f"{name} does not hold a number that this kind can have; the record was not read.")

@@ -45,21 +45,23 @@ class Concentrated:
         return Concentrated(size**2 * self.parameter)
 
 
-def renyi_delta(renyi: Callable[[Fraction], float], epsilon: Fraction) -> float:
-    """Return the smallest delta that Renyi divergences of any order prove at epsilon.
+def renyi_delta(renyi: Callable[[Fraction], float], epsilon: Fraction, also: tuple[Fraction, ...] = ()) -> float:
+    """Return the smallest delta that Renyi divergences of any order prove at epsilon; some orders are tried by name.
 
     Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12: ``exp((a - 1)(D_a - epsilon)) / a * (1 - 1/a)^(a - 1)``.
     Every order gives a valid bound, so the search for the best one may be rough and its result is still a proof.
     """
 
     def log_delta(log_order: float) -> float:
-        a = 1 + math.exp(log_order)
-        divergence = renyi(Fraction(a))
-        if math.isinf(divergence):
+        return at(Fraction(1 + math.exp(log_order)))
+
+    def at(order: Fraction) -> float:
+        a, divergence = float(order), renyi(order)
+        if math.isinf(divergence) or a <= 1:
             return math.inf
         return (a - 1) * (divergence - float(epsilon) + math.log1p(-1 / a)) - math.log(a)
 
-    best = Fraction(1 + math.exp(_minimum(log_delta, -12.0, 18.0)))
+    best = min((Fraction(1 + math.exp(_minimum(log_delta, -12.0, 18.0))), *also), key=at)
     divergence = renyi(best)
     if math.isinf(divergence):
         return 1.0

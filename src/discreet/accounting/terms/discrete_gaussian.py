@@ -61,6 +61,11 @@ class DiscreteGaussian:
         """``sensitivity^2 / (2 sigma^2)``."""
         return self.squared_sensitivity / (2 * self.sigma_squared)
 
+    @property
+    def summed(self) -> bool:
+        """Whether delta is the sum itself and not a bound."""
+        return self._shifts() is not None
+
     def delta(self, epsilon: Fraction, /) -> float:
         """The exact sum for the worst shift where that can be summed, else the zCDP bound."""
         shifts = self._shifts()

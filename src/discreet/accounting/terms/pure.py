@@ -103,6 +103,8 @@ class Approximate:
 
     def group(self, size: int, /) -> Term:
         """``(k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1))``: the sum of the steps of the chain."""
+        if size == 1:
+            return self
         if not self.epsilon:
             return Approximate(Fraction(0), min(Fraction(1), size * self.failure))
         e, f = self.epsilon, self.failure

@@ -12,14 +12,18 @@ For (epsilon, delta) alone this is Balle, Barthe and Gaboardi, NeurIPS 2018.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import ClassVar
 
 from discreet.accounting import numerical
 from discreet.accounting.numerical.pairs import Pair
 from discreet.accounting.terms.base import Term
 from discreet.accounting.terms.gaussian import Gaussian
+from discreet.accounting.terms.gaussian_mixture import seen_at_least
+from discreet.accounting.terms.one_of import OneOf
 from discreet.accounting.terms.pure import Pure, pure_rho
-from discreet.errors import InvalidParameter, NoTheorem
+from discreet.accounting.terms.symmetric import SampledSymmetric, amplified, between_whole_orders, told_alike
+from discreet.errors import InvalidParameter
 from discreet.exact import ball, down, up
 
 __all__ = ["Sampled"]
@@ -34,7 +38,7 @@ class Sampled:
     kind: ClassVar[str] = "sampled"
 
     def __post_init__(self) -> None:
-        if isinstance(self.base, Sampled):
+        if hasattr(self.base, "base"):
             raise InvalidParameter("a sample of a sample is one sample: multiply the rates.")
         if not 0 < self.rate <= 1:
             raise InvalidParameter("a sampling rate lies above 0 and is at most 1.")
@@ -42,8 +46,7 @@ class Sampled:
     @property
     def pure(self) -> Fraction | None:
         """``log(1 + q (e^epsilon - 1))``, rounded up."""
-        whole = self.base.pure
-        return None if whole is None else Fraction(up(lambda: (ball(self.rate) * ball(whole).expm1()).log1p()))
+        return amplified(self.base.pure, self.rate)
 
     @property
     def rho(self) -> Fraction | None:
@@ -64,23 +67,38 @@ class Sampled:
         return max(removed, up(lambda: ball(Fraction(left)) * ball(Fraction(other))))
 
     def renyi(self, alpha: Fraction, /) -> float:
-        """The exact divergence for Gaussian noise, that of a pure mechanism; otherwise none is claimed."""
+        """The exact divergence for Gaussian noise, that of a pure mechanism, else Zhu and Wang, ICML 2019, Thm 5."""
         if isinstance(self.base, Gaussian) and self.base.mu_squared:
             from discreet.accounting.theorems import sampled_gaussian_renyi
 
             multiplier = math.nextafter(1 / math.sqrt(self.base.mu_squared), 0) * (1 - 1e-15)
             return sampled_gaussian_renyi(alpha, rate=self.rate, noise_multiplier=multiplier, relation="add_remove")
-        return math.inf if self.pure is None else Pure(self.pure).renyi(alpha)
+        if self.pure is not None:
+            return Pure(self.pure).renyi(alpha)
+        from discreet.accounting.theorems.sampled_renyi import poisson_renyi
+
+        return between_whole_orders(
+            lambda order: poisson_renyi(order, self.base.renyi, rate=self.rate, relation="add_remove"),
+            alpha,
+            self.base.renyi(alpha),
+        )
 
     def pair(self) -> Pair | None:
         """The base's pair, mixed."""
-        base = self.base.pair()
+        base = self.base.pair() if told_alike(self.base) else None
         return None if base is None else numerical.Sampled(base, float(self.rate))
 
     def group(self, size: int, /) -> Term:
-        """Pure losses add up along the chain; for others no theorem is at hand."""
+        """Pure losses add up along the chain; others as one sample that may hold any of the group.
+
+        By the coins of the group j of its members are seen, and then the two releases are at most j steps apart: with
+        the probabilities of j this averages the base's profiles for groups of j (see ``terms.symmetric``).
+        """
         if size == 1:
             return self
-        if self.pure is None:
-            raise NoTheorem("no group bound is known here for a sampled loss without a finite epsilon.")
-        return Pure(size * self.pure)
+        if self.pure is not None:
+            return Pure(size * self.pure)
+        seen = seen_at_least(size, self.rate)
+        law = [(j, a - b) for j, (a, b) in enumerate(pairwise([*seen[1:], Fraction(0)]), 1) if a > b]
+        base = OneOf(tuple(w / seen[1] for _, w in law), tuple(self.base.group(j) for j, _ in law))
+        return base if seen[1] >= 1 else SampledSymmetric(base, seen[1])

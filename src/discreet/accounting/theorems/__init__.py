@@ -32,6 +32,7 @@ from discreet.accounting.theorems.sampling import (
 )
 from discreet.accounting.theorems.sgd import sgd_step, sgd_step_in_batch, sgd_training
 from discreet.accounting.theorems.shuffling import shuffling
+from discreet.accounting.theorems.strategy import strategy_sensitivity
 
 __all__ = [
     "Approximation",
@@ -69,6 +70,7 @@ __all__ = [
     "sgd_training",
     "sharper_composition",
     "shuffling",
+    "strategy_sensitivity",
     "without_replacement_renyi",
     "zcdp_epsilon",
     "zcdp_epsilon_classical",
