@@ -40,4 +40,4 @@ docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/mkdocs build --strict
 
 clean:           ## remove everything that make created
-	rm -rf $(VENV) .venv-rivals site demo-report build dist
+	rm -rf $(VENV) .venv-rivals* site demo-report build dist

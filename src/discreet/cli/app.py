@@ -13,10 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet._version import __version__
-from discreet.accounting.expression import parse_loss
+from discreet.cli import attack_linkage, attack_release  # noqa: F401 - they add their commands to `attack`
 from discreet.cli import demo as story
+from discreet.cli.account import Asked, tell
+from discreet.cli.attack import attack
 from discreet.cli.handout import page
-from discreet.errors import DiscreetError
 from discreet.report.words import bound, number, shown
 
 __all__ = ["app"]
@@ -28,6 +29,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,  # a traceback must never print data
 )
+
+
+app.add_typer(attack, name="attack")
 
 
 def _version(wanted: bool) -> None:
@@ -79,36 +83,35 @@ def demo(
 
 
 @app.command(
-    epilog='Example: discreet account "gaussian(sigma=1.1).sampled(256/60000) * 14062" --delta 1e-5',
+    epilog='Example: discreet account "gaussian(sigma=1.1).sampled(256/60000) * 14062" --delta 1e-5 --plot page.html',
 )
 def account(
-    loss: Annotated[str, typer.Argument(help="What is released, such as '52 * geometric(0.5) + gaussian(sigma=20)'.")],
-    delta: Annotated[float, typer.Option(min=0.0, max=1.0, help="The delta at which epsilon is asked for.")] = 1e-6,
+    loss: Annotated[
+        str | None, typer.Argument(help="What is released, such as '52 * geometric(0.5) + gaussian(sigma=20)'.")
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="The delta at which epsilon is asked for. [default: 1e-6, or the file's]"),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="A training run in JSON or TOML, an Opacus accountant's state, or a printed DpEvent."),
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write one HTML page with pictures to this file.")] = None,
+    people: Annotated[
+        int | None, typer.Option(min=1, max=10**12, help="How many people a count is about, for the page.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Tell what a plan of releases costs, by every theorem that applies and by our own accountant.
 
-    Losses are approximate(epsilon, delta), discrete_gaussian(sigma=), gaussian(sigma=), geometric(epsilon),
-    laplace(epsilon), pure(epsilon), randomized_response(epsilon) and zcdp(rho); they add, repeat by a whole number and
-    can be .sampled(rate), .group(size) or .under('add_remove'). The plan must be fixed beforehand.
+    Losses are approximate(epsilon, delta), discrete_gaussian(sigma=), exponential(epsilon), gaussian(sigma=),
+    gaussian_mixture([shifts], [weights]), geometric(epsilon), laplace(epsilon), matrix([[rows]], noise), pair([p],
+    [q]), pure(epsilon), randomized_response(epsilon), renyi_curve([[order, divergence]]), shuffled(epsilon, users),
+    tree(steps, noise) and zcdp(rho); they add, repeat by a whole number and can be .sampled(rate, scheme='poisson'),
+    .group(size) or .under('add_remove'). The plan must be fixed beforehand.
     """
-    try:
-        plan = parse_loss(loss)
-        low, high = plan.bounds(delta)
-        table = plan.routes(delta)
-    except DiscreetError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
-    if as_json:
-        shown_routes = [
-            {"theorem": route.name, "epsilon": float(route.epsilon), "valid": route.valid} for route in table
-        ]
-        typer.echo(json.dumps({"delta": delta, "epsilon": high, "at_least": low, "routes": shown_routes}, indent=2))
-        return
-    typer.echo(str(table))
-    typer.echo(
-        f"\nepsilon {high:.6g} at delta {delta:g}; no accountant can prove less than {low:.6g} for this description"
-    )
+    tell(Asked(loss=loss, config=config, delta=delta, plot=plot, people=people, as_json=as_json))
 
 
 def _refuse(folder: Path, error: OSError) -> None:

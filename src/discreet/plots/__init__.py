@@ -5,8 +5,21 @@ and vl-convert are imported when a picture is drawn and not before.
 """
 
 from discreet.plots.bars import bars_with_error
+from discreet.plots.curves import Axis, Curve, Mark, curves
 from discreet.plots.density import noise_distribution
+from discreet.plots.slices import Slices, slices
 from discreet.plots.tradeoff import error_against_epsilon
 from discreet.plots.vector import svg
 
-__all__ = ["bars_with_error", "error_against_epsilon", "noise_distribution", "svg"]
+__all__ = [
+    "Axis",
+    "Curve",
+    "Mark",
+    "Slices",
+    "bars_with_error",
+    "curves",
+    "error_against_epsilon",
+    "noise_distribution",
+    "slices",
+    "svg",
+]

@@ -5,7 +5,7 @@ from typing import Any
 
 from discreet.errors import InvalidParameter, MissingExtra
 
-__all__ = ["ACCENT", "GRID", "INK", "MUTED", "PALE", "altair", "dress", "same_length"]
+__all__ = ["ACCENT", "GRID", "INK", "MUTED", "PALE", "WIDTH", "altair", "dress", "panels", "same_length"]
 
 INK = "#1b2733"
 MUTED = "#536170"
@@ -25,13 +25,19 @@ def altair() -> Any:  # noqa: ANN401  altair is untyped and optional
         raise MissingExtra("altair", "plots") from missing
 
 
-def dress(chart: Any, *, title: str, subtitle: str = "", height: int = 300) -> Any:  # noqa: ANN401
+def dress(chart: Any, *, title: str, subtitle: str = "", height: int = 300, width: int = WIDTH) -> Any:  # noqa: ANN401
     """Give a chart its title, size and the house style.
 
     The style travels inside the chart and no global theme is registered, so a notebook's own charts stay as they are.
     """
     heading = {"text": title, "subtitle": subtitle} if subtitle else {"text": title}
-    return chart.properties(title=heading, width=WIDTH, height=height, description=title).configure(**_style())
+    return chart.properties(title=heading, width=width, height=height, description=title).configure(**_style())
+
+
+def panels(chart: Any, *, title: str, subtitle: str = "") -> Any:  # noqa: ANN401
+    """Give several charts side by side, sized already, one title and the house style."""
+    heading = {"text": title, "subtitle": subtitle} if subtitle else {"text": title}
+    return chart.properties(title=heading, description=title).configure(**_style())
 
 
 def same_length(**columns: Any) -> None:  # noqa: ANN401

@@ -20,8 +20,9 @@ def svg(chart: Any) -> str:  # noqa: ANN401  an altair chart
         convert = import_module("vl_convert")
     except ImportError as missing:
         raise MissingExtra("vl-convert-python", "plots") from missing
-    text: str = convert.vegalite_to_svg(chart.to_json())
-    words = escape(str(chart.to_dict().get("description", "a chart")), quote=True)
+    specification = chart.to_dict()
+    text: str = convert.vegalite_to_svg(specification)
+    words = escape(str(specification.get("description", "a chart")), quote=True)
     text = text.replace("<svg ", f'<svg role="img" aria-label="{words}" ', 1)
     prefix = "p" + sha256(text.encode()).hexdigest()[:8] + "-"
     text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}\1"', text)

@@ -1,7 +1,8 @@
-"""One self-contained HTML report: what was published, how accurate it is, what it promises, what it does not."""
+"""Self-contained HTML pages: what was published and what it promises, and what a plan costs before it runs."""
 
+from discreet.report.costs import Comparison, Costs, render_costs
 from discreet.report.figure import Figure
 from discreet.report.page import render
 from discreet.report.release import Release
 
-__all__ = ["Figure", "Release", "render"]
+__all__ = ["Comparison", "Costs", "Figure", "Release", "render", "render_costs"]

@@ -13,7 +13,7 @@ from discreet.report.figure import Figure
 from discreet.report.release import Release, Value
 from discreet.report.versions import versions
 
-__all__ = ["render"]
+__all__ = ["render", "template"]
 
 PRIORS = (0.01, 0.5)
 FALSE_ALARMS = 0.05
@@ -43,7 +43,7 @@ def render(
     """
     _check(releases, total, total_delta)
     return str(
-        _template().render(
+        template("report.html").render(
             releases=releases,
             tables=[release for release in releases if isinstance(release.value, Mapping)],
             title=title,
@@ -85,7 +85,8 @@ def _check(releases: Sequence[Release], total: float, total_delta: float) -> Non
         )
 
 
-def _template() -> Any:  # noqa: ANN401  jinja2 is optional
+def template(name: str) -> Any:  # noqa: ANN401  jinja2 is optional
+    """Return a page of this room to fill in, or say how to install what fills it."""
     try:
         jinja2 = import_module("jinja2")
     except ImportError as missing:
@@ -103,8 +104,11 @@ def _template() -> Any:  # noqa: ANN401  jinja2 is optional
         "number": words.number,
         "shown": words.shown,
         "bound": words.bound,
+        "least": words.least,
+        "noise": words.noise,
+        "share": words.share,
         "above": words.percent_above,
         "below": words.percent_below,
         "drawing": lambda figure: markup(figure.inline),
     }
-    return environment.get_template("report.html")
+    return environment.get_template(name)

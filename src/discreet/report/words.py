@@ -5,7 +5,19 @@ from collections.abc import Mapping
 
 from discreet.report.release import Value
 
-__all__ = ["bound", "multiple", "number", "percent_above", "percent_below", "posterior", "power", "shown"]
+__all__ = [
+    "bound",
+    "least",
+    "multiple",
+    "noise",
+    "number",
+    "percent_above",
+    "percent_below",
+    "posterior",
+    "power",
+    "share",
+    "shown",
+]
 
 SLACK = 1e-12
 """What binary rounding may add to an exact decimal; anything larger is rounded up."""
@@ -45,10 +57,40 @@ def bound(value: float) -> str:
     >>> bound(1.0000000000000002), bound(0.12345), bound(0.0000123), bound(0)
     ('1', '0.124', '1.23e-05', '0')
     """
-    if value <= 0:
-        return "0"
+    if value <= 0 or value == math.inf:
+        return "0" if value <= 0 else "infinite"
     digits = 3 if value >= 0.01 else 2 - math.floor(math.log10(value))
     return f"{math.ceil(value * 10**digits * (1 - SLACK)) / 10**digits:.12g}"
+
+
+def least(value: float) -> str:
+    """Write a lower bound with three decimals or three digits, rounded down.
+
+    >>> least(2.38154), least(0.0123456), least(0)
+    ('2.381', '0.012', '0')
+    """
+    if value <= 0 or value == math.inf:
+        return "0" if value <= 0 else "infinite"
+    digits = 3 if value >= 0.01 else 2 - math.floor(math.log10(value))
+    return f"{math.floor(value * 10**digits * (1 + SLACK)) / 10**digits:.12g}"
+
+
+def noise(value: float) -> str:
+    """Write an amount of noise with four digits or more.
+
+    >>> noise(1000.0), noise(169.1812), noise(0.41997)
+    ('1,000', '169.2', '0.42')
+    """
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def share(part: float) -> str:
+    """Write a part of a whole as a percentage with two digits.
+
+    >>> share(0.0902), share(1.234), share(0.00051)
+    ('9%', '123%', '0.051%')
+    """
+    return f"{100 * part:.0f}%" if part >= 0.02 else f"{100 * part:.2g}%"
 
 
 def multiple(epsilon: float) -> str:
