@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-slow check bench docs clean
+.PHONY: help demo test test-slow check audit bench docs clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 14
@@ -32,6 +32,9 @@ check: $(VENV)/.check-installed   ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+audit: $(VENV)/.cli-installed     ## attack every claim and the zoo for long; writes audit-report/scoreboard.html
+	$(BIN)/discreet audit --tier nightly --zoo --output audit-report/scoreboard.html
+
 bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in their own environment
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/accounting.py
@@ -40,4 +43,4 @@ docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/mkdocs build --strict
 
 clean:           ## remove everything that make created
-	rm -rf $(VENV) .venv-rivals* site demo-report build dist
+	rm -rf $(VENV) .venv-rivals* site demo-report audit-report build dist

@@ -9,7 +9,7 @@ NAMES = """
     STAT Account BoundedCount Budget BudgetExceeded DiscreetError DiscreteGaussian Exponential Gaussian Geometric
     InvalidInput InvalidParameter Laplace MissingExtra NoTheorem NoisyMax NotPrivateWarning PermuteAndFlip Person
     PrivacyLoss Quantile RandomRecord RandomizedResponse RelationMismatch Row UnboundedSensitivity UnknownKind Warner
-    YesBiased __version__ calibrate clamped compose crossover group noise_multiplier parallel repeat routes then
+    YesBiased __version__ audit calibrate clamped compose crossover group noise_multiplier parallel repeat routes then
 """.split()  # noqa: SIM905 - names read better than a column of strings
 
 HEAVY = ("altair", "jinja2", "pandas", "pytest", "rich", "scipy", "typer", "vl_convert")

@@ -14,6 +14,7 @@ True
 
 from discreet._version import __version__
 from discreet.accounting import Account, Budget, PrivacyLoss, calibrate, noise_multiplier, routes
+from discreet.auditing import audit
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -82,6 +83,7 @@ __all__ = [
     "Warner",
     "YesBiased",
     "__version__",
+    "audit",
     "calibrate",
     "clamped",
     "compose",

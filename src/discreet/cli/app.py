@@ -17,6 +17,7 @@ from discreet.cli import attack_linkage, attack_release  # noqa: F401 - they add
 from discreet.cli import demo as story
 from discreet.cli.account import Asked, tell
 from discreet.cli.attack import attack
+from discreet.cli.auditing import audit_command
 from discreet.cli.handout import page
 from discreet.report.words import bound, number, shown
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 
 
 app.add_typer(attack, name="attack")
+app.command("audit", epilog="Example: discreet audit --zoo --output scoreboard.html")(audit_command)
 
 
 def _version(wanted: bool) -> None:

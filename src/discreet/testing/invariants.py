@@ -1,0 +1,88 @@
+"""What can be checked about a query without drawing any noise: deterministic, exact, and quick to fail."""
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from discreet.exact import Real, finite
+
+__all__ = ["assert_constant", "assert_order_free", "assert_row_by_row", "assert_sensitivity"]
+
+Query = Callable[[Sequence[Any]], Any]
+
+
+def assert_sensitivity(
+    query: Query, neighbours: Iterable[tuple[Sequence[Any], Sequence[Any]]], *, sensitivity: Real, norm: float = 1.0
+) -> None:
+    """Check that no pair of neighbours moves a query further than its sensitivity, in exact arithmetic.
+
+    >>> assert_sensitivity(len, [([1, 2], [1])], sensitivity=1)
+    >>> assert_sensitivity(sum, [([1, 2], [1])], sensitivity=1)
+    Traceback (most recent call last):
+    AssertionError: one person moves the answer by 2, and its sensitivity is said to be 1: ...
+    """
+    bound = finite(sensitivity, "sensitivity")
+    for one, other in neighbours:
+        moves = [abs(_exact(a) - _exact(b)) for a, b in zip(_entries(query(one)), _entries(query(other)), strict=True)]
+        if norm == math.inf:
+            far = max(moves, default=Fraction(0))
+        elif norm == 1:
+            far = sum(moves, Fraction(0))
+        else:
+            far = sum((move**2 for move in moves), Fraction(0))
+        limit = bound**2 if norm == 2 else bound
+        assert far <= limit, (
+            f"one person moves the answer by {far if norm != 2 else math.sqrt(far)}, and its sensitivity is said to be "
+            f"{bound}: {_short(one)} against {_short(other)}."
+        )
+
+
+def assert_order_free(query: Query, data: Sequence[Any], *, rounds: int = 20) -> None:
+    """Check that the order of the rows, which is nobody's secret to keep, does not change an answer, to the last bit.
+
+    >>> assert_order_free(max, [1, 2, 3])
+    """
+    expected, generator = repr(query(list(data))), random.Random(0)
+    for _ in range(rounds):
+        shuffled = list(data)
+        generator.shuffle(shuffled)
+        found = repr(query(shuffled))
+        assert found == expected, f"the same rows in another order give {found} instead of {expected}."
+
+
+def assert_row_by_row(function: Callable[[Sequence[Any]], Sequence[Any]], *parts: Sequence[Any]) -> None:
+    """Check that a transformation treats each row by itself: of two tables together it is that of one and the other.
+
+    >>> assert_row_by_row(lambda rows: [2 * row for row in rows], [1, 2], [3])
+    >>> assert_row_by_row(lambda rows: [rows.index(row) for row in rows], ["a"], ["b"])
+    Traceback (most recent call last):
+    AssertionError: rows influence each other: together they give [0, 1], apart [0, 0].
+    """
+    together = [row for part in parts for row in part]
+    whole, apart = list(function(together)), [row for part in parts for row in function(part)]
+    assert repr(whole) == repr(apart), f"rows influence each other: together they give {whole}, apart {apart}."
+
+
+def assert_constant(query: Query, data_sets: Iterable[Sequence[Any]]) -> None:
+    """Check that an answer which costs nothing is the same on all data sets.
+
+    >>> assert_constant(lambda rows: "public", [[1], [2, 3]])
+    """
+    answers = {repr(query(data)) for data in data_sets}
+    assert len(answers) <= 1, f"an answer that costs nothing depends on the data: {sorted(answers)[:4]}."
+
+
+def _entries(answer: Any) -> list[Any]:  # noqa: ANN401 - an answer of any kind
+    return list(answer) if hasattr(answer, "__iter__") else [answer]
+
+
+def _exact(value: Any) -> Fraction:  # noqa: ANN401 - a number of any kind
+    assert not (isinstance(value, float) and not math.isfinite(value)), f"an answer is {value}: no noise can hide that."
+    return finite(value, "the answer")
+
+
+def _short(data: Any) -> str:  # noqa: ANN401 - data of any kind
+    text = repr(data)
+    return text if len(text) < 80 else text[:77] + "..."

@@ -1,0 +1,288 @@
+"""The auditor: it finds what is wrong, it leaves alone what is right, and it says how hard it tried."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from discreet import Geometric, InvalidParameter, PrivacyLoss
+from discreet.auditing import audit, hostile_neighbours
+from discreet.auditing.draws import Draws, Raised, Source
+from discreet.auditing.evidence import Claim, chance_above, chance_below, prove
+from discreet.auditing.registry import REGISTRY, TIERS, examine, register, registered
+from discreet.testing import (
+    assert_constant,
+    assert_order_free,
+    assert_private,
+    assert_row_by_row,
+    assert_sensitivity,
+)
+
+
+def geometric(scale, generator):
+    """Return a correct release of whole numbers, many at once."""
+    success = -math.expm1(-1 / scale)
+
+    def batch(data, count):
+        return data + generator.geometric(success, count) - generator.geometric(success, count)
+
+    return batch
+
+
+def run(scale, claims, *, seed=0, **options):
+    batch = geometric(scale, np.random.default_rng(seed))
+    return audit(lambda data: batch(data, 1)[0], claims=claims, neighbours=(0, 1), batch=batch, **options)
+
+
+# --- evidence ----------------------------------------------------------------------------------------------------
+
+
+def test_confidence_bounds_hold_exactly():
+    """Over all outcomes of n = 40 draws, a bound is wrong with probability at most alpha, for every chance."""
+    hits = np.arange(41.0)
+    for alpha in (0.05, 1e-3):
+        low, high = chance_below(hits, 40, alpha), chance_above(hits, 40, alpha)
+        for chance in (0.01, 0.2, 0.5, 0.83, 0.999):
+            law = binom.pmf(hits, 40, chance)
+            assert law[low > chance].sum() <= alpha
+            assert law[high < chance].sum() <= alpha
+            assert law[chance_below(hits, 40, 3 * alpha) > chance].sum() <= 3 * alpha
+
+
+def test_a_claim_is_the_largest_chance_it_allows():
+    claim = Claim.of(PrivacyLoss.pure(1))
+    q = np.array([0.0, 0.1, 0.2, 0.5])
+    assert claim.most(q) == pytest.approx([0, 0.1 * math.e, 0.2 * math.e, 1 - 0.5 / math.e], abs=1e-9)
+    gaussian = Claim.of(PrivacyLoss.gaussian(mu=1))
+    from scipy.special import ndtr, ndtri
+
+    for chance in (1e-3, 0.05, 0.3):
+        exact = float(ndtr(ndtri(chance) + 1))
+        assert exact <= gaussian.most(np.array([chance]))[0] <= exact * 1.01 + 1e-4
+
+
+def test_a_proof_needs_more_than_a_lucky_draw():
+    claim = Claim.of(PrivacyLoss.pure(1))
+    assert not prove("e", "d", (30, 9), (1000, 1000), claim, 0.0, 1e-4).refutes
+    assert prove("e", "d", (300, 9), (1000, 1000), claim, 0.0, 1e-4).refutes
+    assert prove("e", "d", (300, 9), (1000, 1000), claim, 0.0, 1e-4).epsilon < math.log(300 / 9)
+
+
+# --- what it finds -----------------------------------------------------------------------------------------------
+
+
+def test_five_percent_too_little_noise_is_found():
+    found = run(1 / 1.05, PrivacyLoss.pure(1), draws=2_000_000, seconds=60)
+    assert found.refuted
+    assert 1 < found.epsilon <= 1.05
+    assert "REFUTED" in str(found)
+
+
+def test_a_true_claim_stands_and_the_bound_is_close():
+    found = run(1.0, PrivacyLoss.pure(1), draws=1_000_000, seconds=60)
+    assert not found.refuted
+    assert 0.97 < found.epsilon <= 1
+    assert found.slack < 0.04
+    assert "not refuted" in str(found)
+    assert "too little noise would have been refuted" in str(found)
+
+
+def test_gaussian_claims_are_tested_at_every_delta():
+    def batch(generator, mu):
+        return lambda data, count: np.rint((data * mu + generator.normal(0, 1, count)) * 1024)
+
+    wrong = batch(np.random.default_rng(1), 1.06)
+    assert audit(lambda d: wrong(d, 1)[0], claims=PrivacyLoss.gaussian(1), neighbours=(0, 1), batch=wrong).refuted
+    right = batch(np.random.default_rng(2), 1.0)
+    found = audit(
+        lambda d: right(d, 1)[0], claims=PrivacyLoss.gaussian(1), neighbours=(0, 1), batch=right, draws=400_000
+    )
+    assert not found.refuted
+    assert 0.9 < found.mu <= 1
+    assert found.slack < 0.1
+
+
+@pytest.mark.parametrize(
+    ("release", "neighbours"),
+    [
+        (lambda rows: 1 / len(rows), ([1], [])),  # an exception
+        (lambda rows: {row: 1 for row in rows}, (["a"], ["a", "b"])),  # a key
+        (lambda rows: list(rows), ([1, 2], [1])),  # a length
+        (lambda rows: float("nan") if rows else 0.0, ([1], [])),  # not a number
+        (lambda rows: -0.0 if rows else 0.0, ([1], [])),  # the sign of zero
+        (lambda rows: ["no"] * 60 + (["yes"] if rows else ["no"]), ([1], [])),  # the end of a sequence
+        (lambda rows: str(len(rows)), ([1], [])),  # a word
+    ],
+    ids=["exception", "key", "length", "nan", "zero", "sequence", "word"],
+)
+def test_outputs_of_every_kind(release, neighbours):
+    found = audit(release, claims=PrivacyLoss.pure(1), neighbours=neighbours, draws=2000)
+    assert found.refuted
+    assert found.epsilon > 3
+
+
+def test_reused_noise_is_found_in_the_differences():
+    generator = np.random.default_rng(3)
+
+    def batch(data, count):
+        noise = generator.geometric(0.05, count) - generator.geometric(0.05, count)
+        return np.stack([data[0] + noise, data[1] + noise], axis=1)
+
+    found = audit(
+        lambda data: batch(data, 1)[0], claims=PrivacyLoss.pure(0.2), neighbours=((0, 0), (0, 1)), batch=batch
+    )
+    assert found.refuted
+
+
+def test_what_takes_longer_is_an_output_too():
+    """The clock is an input of the test: durations are handed to the auditor, not measured."""
+    generator = np.random.default_rng(4)
+    slow, quick = generator.exponential(2, 4000), generator.exponential(1, 4000)
+
+    class Clocked(Source):
+        def draw(self, data, count):  # noqa: ARG002
+            return (
+                Draws.of([0] * count, slow[generator.integers(0, 4000, count)]),
+                Draws.of([0] * count, quick[generator.integers(0, 4000, count)]),
+            )
+
+    from discreet.auditing.audit import _stage
+
+    proofs = _stage(Clocked(lambda x: x, timing=True), (0, 1), 20_000, Claim.of(PrivacyLoss.pure(0.1)), 0.0, 1e-4)
+    assert any(proof.refutes for proof in proofs)
+
+
+# --- what it leaves alone ----------------------------------------------------------------------------------------
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    """500 audits of correct mechanisms: at alpha 0.05 no more than a binomial law allows, at 1e-4 none."""
+    alarms = 0
+    for seed in range(500):
+        loud = run(1.0, PrivacyLoss.pure(1), seed=seed, draws=2000, alpha=0.05)
+        alarms += loud.refuted
+        quiet = run(1.0, PrivacyLoss.pure(1), seed=seed, draws=2000, alpha=1e-4)
+        assert not quiet.refuted
+    assert alarms <= binom.ppf(1 - 1e-9, 500, 0.05)
+
+
+# --- what is registered ------------------------------------------------------------------------------------------
+
+
+def test_every_mechanism_is_registered():
+    import discreet.mechanisms
+
+    classes = {
+        value
+        for name, value in vars(discreet.mechanisms).items()
+        if isinstance(value, type) and hasattr(value, "release") and hasattr(value, "loss") and name[0].isupper()
+    }
+    there = {type(entry.release) for entry in registered()} | {
+        type(part) for entry in registered() for part in (getattr(entry.release, "mechanism", None),) if part
+    }
+    abstract = {"Mechanism", "Processed", "Composed", "Repeated", "Lifted", "Grouped"}
+    missing = {cls.__name__ for cls in classes - there} - abstract
+    assert not missing, f"register these in discreet.auditing.registry: {sorted(missing)}"
+
+
+@pytest.mark.parametrize("entry", registered(), ids=lambda entry: entry.name)
+def test_no_claim_of_ours_is_refuted(entry):
+    found = examine(entry, TIERS["fast"])  # it draws from the secure source; alpha is 1e-9
+    assert not found.refuted, str(found)
+
+
+def test_registering_from_outside():
+    entry = register("a test of ours", Geometric(sensitivity=1, epsilon=1))
+    try:
+        assert entry in registered()
+        with pytest.raises(InvalidParameter, match="registered already"):
+            register("a test of ours", Geometric(sensitivity=1, epsilon=1))
+    finally:
+        del REGISTRY["a test of ours"]
+    with pytest.raises(InvalidParameter, match="claim"):
+        register("no claim", len)
+
+
+# --- for others --------------------------------------------------------------------------------------------------
+
+
+def test_assert_private_fails_with_the_verdict():
+    with pytest.raises(AssertionError, match="REFUTED"):
+        assert_private(len, claims=PrivacyLoss.pure(1), neighbours=([1, 2], [1]))
+    with pytest.raises(InvalidParameter, match="tier"):
+        assert_private(len, claims=PrivacyLoss.pure(1), neighbours=([1, 2], [1]), tier="huge")
+
+
+def test_the_plugin_offers_a_fixture_and_a_tier(pytester_run):
+    text = """
+    def test_tier(assert_private):
+        import os
+        assert os.environ["DISCREET_TIER"] == "nightly"
+        from discreet import Geometric
+        assert not assert_private(Geometric(sensitivity=1, epsilon=1), tier="fast").refuted
+    """
+    done = pytester_run(text, "--privacy-tier", "nightly")
+    assert done.returncode == 0, done.stdout
+
+
+def test_invariants_catch_what_they_should():
+    assert_sensitivity(len, [([1], []), ([1, 2], [1])], sensitivity=1)
+    with pytest.raises(AssertionError, match="moves the answer by 2"):
+        assert_sensitivity(lambda rows: [sum(rows), sum(rows)], [([1], [])], sensitivity=1)
+    assert_sensitivity(lambda rows: [sum(rows), sum(rows)], [([1], [])], sensitivity=1, norm=math.inf)
+    with pytest.raises(AssertionError, match="no noise can hide"):
+        assert_sensitivity(lambda rows: float("nan"), [([1], [])], sensitivity=1)
+    assert_order_free(lambda rows: math.fsum(rows), [1e16, 1.0, -1e16] * 5)
+    with pytest.raises(AssertionError, match="another order"):
+        assert_order_free(lambda rows: float(np.cumsum(rows)[-1]), [1e16, 1.0, -1e16] * 5)
+    with pytest.raises(AssertionError, match="influence each other"):
+        assert_row_by_row(lambda rows: [row - min(rows) for row in rows], [1, 2], [5])
+    with pytest.raises(AssertionError, match="costs nothing"):
+        assert_constant(len, [[1], []])
+
+
+def test_hostile_neighbours_differ_by_one_row():
+    schema = {"amount": (0, 500), "city": ["Ulm", "Bonn"], "user": "key"}
+    names = set()
+    for relation in ("add_remove", "replace_one"):
+        for name, one, other in hostile_neighbours(schema, relation):
+            names.add(name)
+            if relation == "add_remove":
+                assert len(other) == len(one) + 1
+                assert other[: len(one)] == one or any(repr(v) == "nan" for row in other for v in row.values())
+            else:
+                assert len(other) == len(one) >= 1
+                assert sum(repr(a) != repr(b) for a, b in zip(one, other, strict=True)) <= 1
+    assert {"empty against one", "amount: nan", "city: a rare key", "user: a heavy user"} <= names
+    with pytest.raises(InvalidParameter, match="described"):
+        list(hostile_neighbours({"amount": 3}))
+
+
+# --- bad input ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"release": 3, "claims": PrivacyLoss.pure(1), "neighbours": (0, 1)}, "mechanism"),
+        ({"release": len, "neighbours": ([], [1])}, "claimed"),
+        ({"release": len, "claims": 1.0, "neighbours": ([], [1])}, "claimed"),
+        ({"release": len, "claims": PrivacyLoss.pure(1)}, "neighbours"),
+        ({"release": len, "claims": PrivacyLoss.pure(1), "neighbours": []}, "pair"),
+        ({"release": len, "claims": PrivacyLoss.pure(1), "neighbours": ([], [1], [2])}, "pair"),
+        ({"release": len, "claims": PrivacyLoss.pure(1), "neighbours": ([], [1]), "alpha": 0}, "alpha"),
+        ({"release": len, "claims": PrivacyLoss.pure(1), "neighbours": ([], [1]), "seconds": -1}, "seconds"),
+        ({"release": len, "claims": PrivacyLoss.pure(1), "neighbours": ([], [1]), "draws": 3}, "draws"),
+    ],
+)
+def test_bad_input_is_refused(arguments, message):
+    release = arguments.pop("release")
+    with pytest.raises(InvalidParameter, match=message):
+        audit(release, **arguments)
+
+
+def test_exceptions_are_outputs_and_do_not_stop_an_audit():
+    first, second = Source(lambda x: 1 / x).draw((0, 1), 70)
+    assert isinstance(first.anything[0], Raised)
+    assert second.numbers is not None
