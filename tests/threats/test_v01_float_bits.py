@@ -2,12 +2,14 @@
 
 A textbook Laplace sampler computes a logarithm of one of 2^53 uniforms and adds it to the answer. Not every double
 can come out, and which ones can depends on the answer: some outputs are possible for 0 and impossible for 1, so that
-a single release decides between neighbours whatever epsilon was promised. Mironov, On Significance of the Least
-Significant Bits for Differential Privacy, CCS 2012.
+a single release decides between neighbours whatever epsilon was promised.
 
 Here an attacker looks at the lowest bit set in each double. Privacy bounds how much more likely anything that he
 sees may be for one value than for its neighbour; ``epsilon_lower`` is what his counts prove, wrongly with a chance
 below 10^-6.
+
+Defence: the release is the point of a public grid nearest to the ideal one, decided exactly; every point is reachable.
+Source: Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012.
 """
 
 import warnings

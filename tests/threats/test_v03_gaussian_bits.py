@@ -2,8 +2,10 @@
 
 The usual samplers (Box-Muller, the polar method, ziggurats) map a limited number of uniforms to doubles, so that only
 some values can come out, and rounding after scaling thins them further. An attacker tests whether a release minus a
-guessed answer is one of them. Jin, McMurtry, Rubinstein and Ohrimenko, Are We There Yet? Timing and Floating-Point
-Attacks on Differential Privacy Systems, S&P 2022.
+guessed answer is one of them.
+
+Defence: Gaussian noise is discrete, or rounded to a public grid by an exact decision; no float sampler is involved.
+Source: Jin, McMurtry, Rubinstein and Ohrimenko, Are We There Yet?, S&P 2022.
 """
 
 import runpy

@@ -2,7 +2,10 @@
 
 Some libraries answer Mironov by combining several draws, so that the noise cannot be inverted. The noise is then
 harder to enumerate, but the sum with the answer is still rounded to the answer's spacing, and the lowest bits betray
-it as before: Haney et al., Precision-based attacks and interval refining, 2022.
+it as before.
+
+Defence: none of this kind is offered; the grid is the defence, and the check shows that it is what helps.
+Source: Haney, Desfontaines, Hartman, Shrestha and Hay, Precision-based attacks and interval refining, 2022.
 """
 
 import runpy

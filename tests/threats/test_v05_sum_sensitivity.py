@@ -3,8 +3,9 @@
 Libraries claimed that one value in [lower, upper] moves a sum by at most ``upper - lower``, and then added
 floats. Each addition rounds, and what one record does to the partial sums decides how all later additions
 round, so the computed sums of neighbours differ by more than was claimed and the noise is too small.
-Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity in Differentially Private
-Libraries and How to Fix It, CCS 2022.
+
+Defence: values become whole numbers of steps of a public grid, and integers are added without rounding.
+Source: Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity, CCS 2022.
 """
 
 from fractions import Fraction

@@ -2,8 +2,10 @@
 
 A float sum depends on the order of its terms. Where neighbours are multisets, as in a database, the order of
 rows is not protected by anything: an attacker who can reorder rows moves the sum at distance zero, which no
-amount of noise for a claimed sensitivity covers. Casacuberta, Shoemate, Vadhan and Wagaman, Widespread
-Underestimation of Sensitivity in Differentially Private Libraries and How to Fix It, CCS 2022.
+amount of noise for a claimed sensitivity covers.
+
+Defence: sums of integers, which have no order.
+Source: Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity, CCS 2022.
 """
 
 from fractions import Fraction

@@ -2,8 +2,10 @@
 
 A sum held in the type of the column, or in any fixed width, jumps from the largest integer to the smallest
 when one more record arrives. The claimed sensitivity is then wrong by the whole range of the type, and the
-two neighbours can be told apart with certainty. Casacuberta, Shoemate, Vadhan and Wagaman, Widespread
-Underestimation of Sensitivity in Differentially Private Libraries and How to Fix It, CCS 2022.
+two neighbours can be told apart with certainty.
+
+Defence: sums are Python integers wherever 64 bits could be too few, whatever the type of the column.
+Source: Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity, CCS 2022.
 """
 
 import numpy as np

@@ -3,8 +3,9 @@
 One NaN turns a float sum into NaN, and clipping does not help, because NaN passes through a clip; one
 infinity or two values of 1e308 overflow it. Then the presence of one person is visible through any noise.
 Values are therefore cleaned and clamped before anything is added, and infinite bounds are refused.
-Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity in Differentially Private
-Libraries and How to Fix It, CCS 2022.
+
+Defence: values are cleaned and clamped before anything is added; bounds that bound nothing are refused.
+Source: Casacuberta, Shoemate, Vadhan and Wagaman, Widespread Underestimation of Sensitivity, CCS 2022.
 """
 
 import math

@@ -5,6 +5,9 @@ warning at most (diffprivlib's PrivacyLeakWarning: Holohan, Braghin, Mac Aonghus
 2019), or added no noise at all. The scale of the noise then gives away the extremes, and whoever is the
 extreme moves the answer by more than it covers. Bounds come first, from public knowledge: Dwork, McSherry,
 Nissim and Smith, TCC 2006.
+
+Defence: a query without bounds cannot be built, and the error says what to write.
+Source: Dwork, McSherry, Nissim and Smith, TCC 2006, for the bounds; OpenDP SmartNoise issue 317.
 """
 
 from fractions import Fraction

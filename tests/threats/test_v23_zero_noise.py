@@ -4,6 +4,9 @@ An epsilon of infinity makes a scale of 0, and a library that only asks ``epsilo
 passes every comparison written the wrong way round, and whatever follows is no noise either. Such parameters come from
 configuration files, from divisions and from tests that somebody forgot; IBM's diffprivlib took both. They must be
 refused where the mechanism is made, before it has seen any data.
+
+Defence: every parameter is read as an exact, finite, positive number where the mechanism is made.
+Source: Found while comparing libraries; for negative costs Opacus issue 585.
 """
 
 import math

@@ -1,8 +1,10 @@
 """Noise must not be predictable: no seed, no global state, no stream shared by two processes.
 
 Whoever can repeat the noise can subtract it. Statistical generators can be reconstructed from their outputs or set
-by anybody in the process, and a process that forks hands the same stream to its child. Garfinkel and Leclerc,
-Randomness Concerns When Deploying Differential Privacy, WPES 2020.
+by anybody in the process, and a process that forks hands the same stream to its child.
+
+Defence: AES-256 in counter mode, keyed by the operating system, anew in a forked child; no signature takes a seed.
+Source: Garfinkel and Leclerc, Randomness Concerns When Deploying Differential Privacy, WPES 2020.
 """
 
 import inspect

@@ -1,10 +1,12 @@
 """How long a draw takes must not tell how large the noise was.
 
-Samplers that toss coins until one falls tails run longer for larger noise, and an observer of response times learns
-it. Jin, McMurtry, Rubinstein and Ohrimenko, Are We There Yet?, S&P 2022. Clocks are too noisy for a test; here the
-work is counted in words of randomness, of which a vector release takes one each, in one batch, whatever the value and
-whatever the noise. Only undecided samples, less than one in a hundred thousand, ask for more, for reasons of rounding
-and not of size; a server that fears even those pads its answers.
+Samplers that toss coins until one falls tails run longer for larger noise, and an observer of response times learns it.
+Clocks are too noisy for a test; here the work is counted in words of randomness, of which a vector release takes one
+each, in one batch, whatever the value and whatever the noise. Only undecided samples, less than one in a hundred
+thousand, ask for more, for reasons of rounding and not of size; a server that fears even those pads its answers.
+
+Defence: one word of randomness for each value, in one batch, whatever the value and the noise.
+Source: Jin, McMurtry, Rubinstein and Ohrimenko, Are We There Yet?, S&P 2022.
 """
 
 import numpy as np

@@ -2,8 +2,10 @@
 
 ``exp(epsilon * score / 2)`` overflows from a score of about 1,420 on and underflows as far below; the quotient is then
 NaN, and what a sampler makes of NaN is no longer private, or it crashes for some data and not for others, which tells
-them apart. Ilvento, Implementing the Exponential Mechanism with Base-2 Differential Privacy, CCS 2020; OpenDP
-SmartNoise issue 572, where a quantile worked with 1,491 rows and crashed with 1,492.
+them apart. A quantile of another library worked with 1,491 rows and crashed with 1,492.
+
+Defence: a race with Gumbel noise between exact scores, decided in ball arithmetic where floats leave a doubt.
+Source: Ilvento, Implementing the Exponential Mechanism with Base-2 DP, CCS 2020; OpenDP SmartNoise issue 572.
 """
 
 import math

@@ -1,7 +1,10 @@
 """Composition formulas are cross-checked: three routes to the same number, on random compositions of all kinds.
 
-SmartNoise issue 621 lost a logarithm, OpenDP issue 2911 treated an epsilon as a rho. Whatever is charged here must lie
+One library lost a logarithm, another treated an epsilon as a rho. Whatever is charged here must lie
 between a certified bound from below and what every classical theorem proves, and where a closed form exists, on it.
+
+Defence: what is charged lies between a certified bound from below and every classical theorem, and on closed forms.
+Source: OpenDP SmartNoise issue 621; OpenDP issue 2911.
 """
 
 import math

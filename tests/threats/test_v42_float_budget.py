@@ -1,8 +1,11 @@
 """A budget is an exact sum: ten tenths are one, and no spend is too small to count.
 
 In floats ten times 0.1 is 0.9999999999999999, so an eleventh query may slip in or the tenth be refused; and after a
-large spend a tiny one disappears in the rounding, so that it can be made as often as one likes for nothing (openmed
-issue 2457). Losses are sums of rationals. A float is the rational it is, and what is told as a float is rounded up.
+large spend a tiny one disappears in the rounding, so that it can be made as often as one likes for nothing. Losses are
+sums of rationals. A float is the rational it is, and what is told as a float is rounded up.
+
+Defence: losses are sums of rationals, and what is told as a float is rounded up.
+Source: openmed issue 2457.
 """
 
 import math

@@ -1,8 +1,11 @@
 """Records are read as data, never run.
 
-A pickle is a program: loading one runs what its author wrote (CWE-502), and so does a YAML loader with Python tags, an
+A pickle is a program: loading one runs what its author wrote, and so does a YAML loader with Python tags, an
 ``eval`` of a repr, or a checkpoint that hides a pickle. Losses travel as JSON with known kinds and known fields, and
 no module of the package imports anything that could run what it reads.
+
+Defence: JSON with known kinds and known fields; no module imports anything that could run what it reads.
+Source: CWE-502.
 """
 
 import ast

@@ -1,7 +1,10 @@
 """Amplification by sampling is for a sample that is used once.
 
-OpenDP issue 2933: two queries on one and the same sample were each charged as if it had been drawn for them. Here the
+Two queries on one and the same sample were each charged as if it had been drawn for them. Here the
 sample belongs to one release: a sum or a multiple of losses is not amplified, and the numbers below show why.
+
+Defence: a sum or a multiple of losses is not amplified: the sample belongs to one release.
+Source: OpenDP issue 2933.
 """
 
 import math
@@ -41,7 +44,7 @@ def reused(epsilon, rate, times):
 
 
 @pytest.mark.parametrize(("epsilon", "rate", "times"), [(2, 0.1, 3), (1, 0.01, 8), (3, 0.2, 2)])
-def test_pretending_otherwise_reports_less_than_the_truth(epsilon, rate, times):
+def test_the_check_catches_pretending_otherwise(epsilon, rate, times):
     p, q = reused(epsilon, rate, times)
     pretended = times * PrivacyLoss.pure(epsilon).sampled(rate)
     largest = float(np.max(np.log(p / q)))

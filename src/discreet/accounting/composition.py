@@ -183,6 +183,8 @@ def _beside(epsilon: Fraction, cut: Fraction) -> arb:
 
 
 def _set_failures_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:
+    if not any(isinstance(term, Approximate) for term, _ in terms):
+        return Fraction(0), terms
     survival = Fraction(1)
     rest: list[Counted] = []
     for term, count in terms:

@@ -67,7 +67,7 @@ def _tell_plan(asked: Asked, text: str) -> None:
         "routes": [{"theorem": route.name, "epsilon": _plain(route.epsilon), "valid": route.valid} for route in table],
     }
     if not asked.as_json:
-        typer.echo(str(table))
+        typer.echo("\n".join([f"{text} at delta={delta:g}", *str(table).splitlines()[1:]]))
         typer.echo(
             f"\nepsilon {high:.6g} at delta {delta:g}; no accountant can prove less than {low:.6g} for this description"
         )

@@ -1,5 +1,23 @@
 """Generated data to learn and test with: deterministic, bundled as code, nothing to download."""
 
+from discreet.datasets.census import census
+from discreet.datasets.hospital import Stays, Stories, stays, stories
 from discreet.datasets.population import population
+from discreet.datasets.ratings import Ratings, ratings
+from discreet.datasets.social import Networks, networks
+from discreet.datasets.traces import Traces, traces
 
-__all__ = ["population"]
+__all__ = [
+    "Networks",
+    "Ratings",
+    "Stays",
+    "Stories",
+    "Traces",
+    "census",
+    "networks",
+    "population",
+    "ratings",
+    "stays",
+    "stories",
+    "traces",
+]

@@ -146,7 +146,8 @@ class Quantile(Faces):
             given = np.asarray(records)
         except (ValueError, OverflowError):
             raise InvalidInput("a quantile takes a vector of numbers.") from None
-        values = given.astype(np.float64) if given.dtype.kind in "biuf" else _one_by_one(records, low, high)
+        fits = given.dtype.kind in "biuf" and given.itemsize <= 8  # a long double may overflow, with a warning
+        values = given.astype(np.float64) if fits else _one_by_one(records, low, high)
         if values.ndim != 1:
             raise InvalidInput(f"a quantile takes a vector of numbers, got {values.ndim} dimensions.")
         values[np.isnan(values)] = low

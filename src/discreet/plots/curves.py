@@ -34,11 +34,15 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """What an axis measures, in words, and whether it is logarithmic; ``power`` writes 1e-5 instead of 0.00001."""
+    """What an axis measures, in words, and whether it is logarithmic.
+
+    ``power`` writes 1e-5 instead of 0.00001; ``whole`` has ticks at whole numbers alone.
+    """
 
     title: str
     log: bool = False
     power: bool = False
+    whole: bool = False
     low: float | None = None
     high: float | None = None
 
@@ -151,7 +155,7 @@ def _scale(alt: Any, axis: Axis, domain: tuple[float, float]) -> Any:  # noqa: A
 
 def _axis(alt: Any, axis: Axis, domain: tuple[float, float]) -> Any:  # noqa: ANN401
     if not axis.log:
-        return alt.Axis(tickCount=6, format=",~r")
+        return alt.Axis(tickCount=6, format=",~r", **({"tickMinStep": 1} if axis.whole else {}))
     decades = math.log10(domain[1] / domain[0])
     factors = (1, 2, 5) if decades < 2.5 else (1,)
     every = max(1, math.ceil(decades / 8))

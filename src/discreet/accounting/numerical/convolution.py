@@ -141,7 +141,6 @@ def _product(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexe
     """
     from scipy import fft
 
-    reach = float(parts.places.max() - parts.places.min())
     norms = np.sqrt(np.add.reduceat(weights**2, parts.starts) * size)
     index: Places = np.arange(size // 2 + 1, dtype=np.int64)
     product: Complexes = np.ones(index.size, dtype=np.complex128)
@@ -159,7 +158,8 @@ def _product(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexe
         if number % 16 == 15:  # every further factor is at most 1
             there = np.flatnonzero(product.real**2 + product.imag**2 > NEGLIGIBLE**2)
             index, product = index[there], product[there]
-            if index.size * max(parts.places.size / parts.sizes.size, reach / 64) < size:
+            left, rest = parts.places[start + length :], parts.sizes.size - number - 1
+            if rest and index.size * max(left.size / rest, float(np.ptp(left)) / 64) < size:
                 index, product = _further(parts, weights, size, number + 1, index, product)
                 break
     return index, product, float(np.dot(parts.counts, norms))
@@ -169,8 +169,8 @@ def _further(
     parts: Parts, weights: Floats, size: int, number: int, index: Places, product: Complexes
 ) -> tuple[Places, Complexes]:
     """Multiply a product by the transforms of all lattices from a number on, at the frequencies that are left."""
-    first = int(parts.places.min())
-    every = np.arange(first, int(parts.places.max()) + 1)
+    first = int(parts.places[parts.starts[number] :].min())
+    every = np.arange(first, int(parts.places[parts.starts[number] :].max()) + 1)
     table = np.exp((-2j * math.pi / size) * (np.outer(every, index) % size))
     while number < parts.sizes.size:
         start = parts.starts[number]

@@ -141,6 +141,8 @@ class Direction:
         tight, loose = (math.sqrt(12 * part * epsilon / (self.copies * (1 + theta))) for part in (TIGHT, LOOSE))
         tight = min(tight, sketch.usual() / 8)
         most = reach / MANY_POINTS if len(self.pairs) <= SKETCHED else loose
+        if len(self.pairs) > 8 * SKETCHED:
+            tight = 2 * loose
         step = max(tight, min(loose, most), reach / MOST_POINTS)
         pair, count = max(self.pairs, key=lambda item: item[1])
         low, high = pair.support
