@@ -40,6 +40,7 @@ bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in thei
 	$(BIN)/python bench/accounting.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/
+	$(BIN)/python tools/threats_page.py
 	$(BIN)/mkdocs build --strict
 
 clean:           ## remove everything that make created

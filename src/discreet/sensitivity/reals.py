@@ -24,7 +24,7 @@ def real(value: object) -> Fraction | float:
     Traceback (most recent call last):
     discreet.errors.InvalidInput: every value must be a number, and one is of type str.
     """
-    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+    if isinstance(value, np.bool_ | np.ndarray) and value.ndim == 0:
         value = value.tolist()  # numpy's booleans and masked values: whether they pass must not depend on other rows
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))  # int(): numpy's own integers would wrap around

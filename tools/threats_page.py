@@ -1,0 +1,241 @@
+"""Write docs/threats.md: every known way in which such software has failed, and the test that keeps it out.
+
+The rows come from the docstrings of ``tests/threats/test_vNN_*.py``: the first line says what must hold, ``Defence:``,
+``Source:`` and, where something is missing, ``Open:`` say the rest. What has no test yet waits below for a part of the
+library that does not exist. Run by ``make docs``; ``tests/threats/test_page.py`` checks that the page is up to date.
+"""
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests" / "threats"
+PAGE = ROOT / "docs" / "threats.md"
+NUMBERS = range(1, 61)
+FIELDS = ("Defence", "Source", "Open")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One failure: what must hold instead, why it does, who found it, what tests it or what it waits for."""
+
+    number: int
+    rule: str
+    defence: str
+    source: str
+    test: str = ""
+    waits_for: str = ""
+    open: str = ""
+
+    @property
+    def status(self) -> str:
+        """Say where this stands, in a few words."""
+        if self.waits_for:
+            return f"waits for {self.waits_for}"
+        return f"tested in part; open: {self.open}" if self.open else "tested"
+
+    def __str__(self) -> str:
+        test = f"`{self.test}`" if self.test else "none yet"
+        defence = f"Planned: {self.defence}" if self.waits_for else self.defence[:1].upper() + self.defence[1:]
+        cells = (f"V{self.number:02}", self.rule, defence, self.source, test, self.status)
+        return "| " + " | ".join(cell.replace("``", "`").replace("|", "\\|") for cell in cells) + " |"
+
+
+def waits(number: int, room: str, rule: str, defence: str, source: str) -> Row:
+    """Return a row for a part of the library that does not exist yet."""
+    return Row(number=number, rule=rule, defence=defence, source=source, waits_for=room)
+
+
+WAITING = (
+    waits(
+        24,
+        "learning",
+        "Shuffled batches must not be charged as sampled ones.",
+        "The training loop draws its own Poisson samples; any other loader is charged without amplification.",
+        "Opacus issue 80; Chua et al., How Private are DP-SGD Implementations?, ICML 2024.",
+    ),
+    waits(
+        25,
+        "learning",
+        "The divisor of a gradient must not be the true number of records.",
+        "Gradients are divided by a declared constant.",
+        "Opacus issues 571 and 819.",
+    ),
+    waits(
+        26,
+        "learning",
+        "The sampling rate that is charged must be that of the sampler that runs.",
+        "The rate follows from a declared size, and unknown samplers are refused.",
+        "Opacus issue 813.",
+    ),
+    waits(
+        29,
+        "the service",
+        "How long a query runs must not depend on the data.",
+        "No functions of the analyst inside queries; answers come at the tick of a clock.",
+        "Haeberlen, Pierce and Narayan, Differential Privacy Under Fire, USENIX Security 2011.",
+    ),
+    waits(
+        31,
+        "the sparse vector",
+        "A sparse-vector algorithm must be one that has a proof.",
+        "One version, with noise on threshold and queries, a cutoff, and no value released from the comparison.",
+        "Lyu, Su and Li, Understanding the Sparse Vector Technique, VLDB 2017.",
+    ),
+    waits(
+        32,
+        "smooth sensitivity",
+        "Noise about a local sensitivity must not tell what that sensitivity is.",
+        "Only smooth bounds, and only with laws of noise that are proven for them.",
+        "Nissim, Raskhodnikova and Smith, Smooth Sensitivity and Sampling, STOC 2007.",
+    ),
+    waits(
+        35,
+        "tables",
+        "A person with a thousand rows must count as one person.",
+        "The privacy unit is part of the schema, and contributions are bounded before anything is added up.",
+        "Wilson et al., Differentially Private SQL with Bounded User Contribution, PETS 2020.",
+    ),
+    waits(
+        37,
+        "the ledger",
+        "Two processes must not spend the same budget.",
+        "Checking and charging are one transaction.",
+        "CWE-362 and CWE-367.",
+    ),
+    waits(
+        38,
+        "the ledger",
+        "A crash must not make a release free.",
+        "The charge is on disk before the noise is drawn, and nothing is refunded.",
+        "General knowledge about write-ahead logs.",
+    ),
+    waits(
+        39,
+        "the ledger",
+        "Asking again must not draw fresh noise by accident.",
+        "A request has a key of its own; the same key and question get the stored answer.",
+        "General knowledge about retries.",
+    ),
+    waits(
+        40,
+        "the ledger",
+        "Restoring a backup must not restore the budget.",
+        "Entries are chained by hashes, and a head that moved back is refused.",
+        "General knowledge about append-only logs.",
+    ),
+    waits(
+        41,
+        "the service",
+        "One analyst must not be able to burn the budget of all.",
+        "Budgets for each analyst within that of the data set, and approvals.",
+        "General knowledge about shared quotas.",
+    ),
+    waits(
+        45,
+        "tables",
+        "Keys that look alike must be the same everywhere, or different everywhere.",
+        "Keys are normalised in one place: Unicode form, type, zero and NaN.",
+        "General knowledge about collations.",
+    ),
+    waits(
+        48,
+        "tables",
+        "No text of a query may reach past the layer that adds the noise.",
+        "Queries are read into a small grammar and written anew from it; everything else is refused.",
+        "CWE-89.",
+    ),
+    waits(
+        49,
+        "the service",
+        "Nothing exact may stand beside a noisy answer: row counts, bytes read, plans, cache hits, logs.",
+        "Answers follow a fixed schema that has no place for them.",
+        "General knowledge about query services.",
+    ),
+    waits(
+        52,
+        "tables",
+        "A column that is computed anew must not keep the bounds of the old one.",
+        "Every rewrite of a column opens its bounds again.",
+        "OpenDP issue 2949.",
+    ),
+    waits(
+        53,
+        "the selection of groups",
+        "The delta of a threshold must cover every group that one person can add.",
+        "Deltas are compared with exact enumeration of data sets of one and two keys.",
+        "OpenDP issue 2922.",
+    ),
+    waits(
+        56,
+        "tables",
+        "A bound on contributions must keep as many as it charges for.",
+        "Tests count what is kept, not only what is dropped.",
+        "Found while comparing libraries.",
+    ),
+    waits(
+        59,
+        "learning",
+        "The smoothness of a loss function must be that of the data's norm, squared where it is squared.",
+        "Every estimator is audited at norms of 1, 10 and 100.",
+        "Found while comparing libraries: a logistic regression.",
+    ),
+)
+
+HEAD = """# What must never happen
+
+Software for differential privacy fails in ways that no user sees: the answers look noisy and are not private. Each row
+below happened to somebody or was shown to be possible. Each row with a test has a file in `tests/threats`, which holds
+the check **and a flawed implementation that the same check catches**, so that a test which can never fail is not
+counted. The page is written from these files by `tools/threats_page.py`.
+
+{tested} of {all} have a test{partly}; {waiting} wait for a part of the library that does not exist yet.
+
+| id | The rule that was broken | Defence | Source | Test | Status |
+|---|---|---|---|---|---|
+"""
+
+
+def read(path: Path) -> Row:
+    """Return the row of one test file, or say what its docstring lacks."""
+    found = re.fullmatch(r"test_v(\d\d)_\w+", path.stem)
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    if found is None or not text:
+        raise ValueError(f"{path.name} must be called test_vNN_name.py and begin with a docstring.")
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    fields = re.findall(rf"({'|'.join(FIELDS)}): (.*?)(?= (?:{'|'.join(FIELDS)}): |$)", paragraphs[-1])
+    known = {name.lower(): value for name, value in fields}
+    if not {"defence", "source"} <= known.keys():
+        raise ValueError(f"the docstring of {path.name} must end in lines 'Defence: ...' and 'Source: ...'.")
+    return Row(number=int(found[1]), rule=paragraphs[0], test=path.stem, **known)
+
+
+def rows(folder: Path = TESTS) -> list[Row]:
+    """Return all rows in order; every number must be there once."""
+    found = [*(read(path) for path in folder.glob("test_v*.py")), *WAITING]
+    numbers = [row.number for row in found]
+    if sorted(numbers) != list(NUMBERS):
+        wrong = sorted({n for n in (*numbers, *NUMBERS) if numbers.count(n) != 1 or n not in NUMBERS})
+        raise ValueError(f"each of V01 to V60 is tested or waits, not both and not neither: look at {wrong}.")
+    return sorted(found, key=lambda row: row.number)
+
+
+def page(folder: Path = TESTS) -> str:
+    """Return the whole page."""
+    table = rows(folder)
+    waiting, partly = (
+        sum(bool(x) for x in flags) for flags in zip(*((r.waits_for, r.open) for r in table), strict=True)
+    )
+    head = HEAD.format(
+        tested=len(table) - waiting,
+        all=len(table),
+        waiting=waiting,
+        partly=f", {partly} of them in part" if partly else "",
+    )
+    return head + "\n".join(map(str, table)) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
