@@ -128,11 +128,13 @@ class Account:
     1.25
     """
 
-    __slots__ = ("_lock", "_state", "delta", "rule")
+    __slots__ = ("_delta", "_lock", "_rule", "_state")
 
     def __init__(self, rule: Filter, *, delta: Real = 0, relation: str | None = None) -> None:
-        self.rule = rule
-        self.delta = probability(delta, "delta", zero=True)
+        if hasattr(self, "_state"):
+            raise InvalidParameter("an account is opened once. Open another: budget.open().")
+        self._rule = rule
+        self._delta = probability(delta, "delta", zero=True)
         if not rule.limit > 0 or not 0 <= rule.failures <= 1:
             raise InvalidParameter("a filter has a limit above 0, and failures that are a probability.")
         if self.delta < rule.failures:
@@ -140,6 +142,16 @@ class Account:
         self._lock = threading.Lock()
         stated = None if relation is None else check_relation(relation)
         self._state: tuple[Cost, Fraction | None, Relation | None] = (Cost(), Fraction(0), stated)
+
+    @property
+    def rule(self) -> Filter:
+        """The filter, with its limit."""
+        return self._rule
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta of the whole budget."""
+        return self._delta
 
     def spend(self, loss: PrivacyLoss, /) -> None:
         """Charge a loss that is about to be released, or refuse it and change nothing."""

@@ -13,6 +13,7 @@ from discreet.errors import InvalidInput, InvalidParameter, NoTheorem
 from discreet.exact import finite
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Mechanism, Records, Shift
+from discreet.sensitivity.total import safely
 from discreet.units import Relation, check_relation
 
 __all__ = [
@@ -132,7 +133,7 @@ class Parallel(Faces):
         """Return one release for each part, present in the data or not."""
         parts: dict[Hashable, list[Any]] = {key: [] for key in self.mechanisms}
         for record in records:
-            part = _lookup(parts, self.by(record))
+            part = _lookup(parts, safely(self.by, record, otherwise=NOWHERE))
             if part is not None:
                 part.append(record)
         return {key: mechanism.release(parts[key]) for key, mechanism in self.mechanisms.items()}
@@ -201,6 +202,10 @@ class Clamp:
             raise InvalidInput(f"only numbers can be clamped, got {type(value).__name__}.")
         nearest = min(max(value, self.low), self.high)
         return int(nearest) if isinstance(value, int) and nearest == int(nearest) else float(nearest)
+
+
+NOWHERE: list[object] = []
+"""The key of a record whose part cannot be told: it cannot be hashed, so it lies in none."""
 
 
 def _lookup(parts: dict[Hashable, list[Any]], key: Hashable) -> list[Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
 from discreet.sensitivity.norms import norm
+from discreet.sensitivity.total import holds
 from discreet.units import Relation, check_relation, records
 
 __all__ = ["Count", "Predicate"]
@@ -17,7 +18,7 @@ Predicate = Callable[[Any], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """Count the records, or those for which ``where`` holds.
+    """Count the records, or those for which ``where`` holds; a record on which it fails is not counted.
 
     Has sensitivity 1 under both relations: a record enters, leaves or changes sides, and counts at most once.
     Dwork, McSherry, Nissim and Smith, TCC 2006.
@@ -38,7 +39,7 @@ class Count:
     def __call__(self, data: Iterable[object], /) -> int:
         """Return the count."""
         rows = records(data)
-        return len(rows) if self.where is None else sum(1 for row in rows if self.where(row))
+        return len(rows) if self.where is None else sum(holds(self.where, row) for row in rows)
 
     def sensitivity(self, p: Real = 1, *, relation: Relation) -> Fraction | float:
         """Return 1; a single number changes by the same amount in every norm."""

@@ -13,6 +13,7 @@ from discreet.exact import Real
 from discreet.sensitivity.count import Predicate
 from discreet.sensitivity.norms import norm
 from discreet.sensitivity.size import check_size, require_public_size
+from discreet.sensitivity.total import holds
 from discreet.units import Relation, check_relation, records
 
 __all__ = ["Counts"]
@@ -48,7 +49,7 @@ class Counts:
     def __call__(self, data: Iterable[object], /) -> npt.NDArray[Any]:
         """Return the counts as int64, or as an array of fractions where they are divided by the size."""
         rows = records(data)
-        counts = [sum(1 for row in rows if where(row)) for where in self.wheres]
+        counts = [sum(holds(where, row) for row in rows) for where in self.wheres]
         if self.size is None:
             return np.array(counts, dtype=np.int64)
         return np.array([Fraction(count, int(self.size)) for count in counts], dtype=object)

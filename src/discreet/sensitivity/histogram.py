@@ -11,9 +11,13 @@ import numpy.typing as npt
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
 from discreet.sensitivity.norms import norm
+from discreet.sensitivity.total import safely
 from discreet.units import Relation, check_relation, records
 
 __all__ = ["Histogram"]
+
+NOWHERE: list[object] = []
+"""The label of a record whose bin cannot be told: it cannot be hashed, so it is no bin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class Histogram:
         rows = records(data)
         position = {label: i for i, label in enumerate(self.bins)}
         counts = [0] * len(self.bins)
-        for label in rows if self.by is None else map(self.by, rows):
+        for label in rows if self.by is None else (safely(self.by, row, otherwise=NOWHERE) for row in rows):
             try:
                 counts[position[label]] += 1
             except (KeyError, TypeError):  # another label, or one that cannot be hashed: counted nowhere
