@@ -207,7 +207,8 @@ def _aside(lattices: list[tuple[Lattice, int]], side: Side) -> float:
     """Return the delta that does not come from the lattice: the chance of an infinite loss, or what is too much."""
     if side == "lower":
         return math.fsum(count * part.excess for part, count in lattices)
-    return -math.expm1(math.fsum(count * _log_without(part.infinite) for part, count in lattices))
+    chance = -math.expm1(math.fsum(count * _log_without(part.infinite) for part, count in lattices))
+    return min(1.0, chance * (1 + (8 + len(lattices)) * 2.0**-50))
 
 
 def _log_without(chance: float) -> float:
