@@ -32,7 +32,7 @@ __all__ = ["Law", "compose"]
 
 TRANSFORM = 8.0
 NEGLIGIBLE = 1e-22
-MOST_POINTS, CHUNK = 1 << 24, 1 << 18
+MOST_POINTS, CHUNK = 3 << 21, 1 << 18
 
 Complexes = npt.NDArray[np.complex128]
 

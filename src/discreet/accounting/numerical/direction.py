@@ -93,10 +93,15 @@ class Direction:
 
     def _sketch(self, tail: float) -> list[tuple[Lattice, int]]:
         """Return the pairs, or some of them counted for all, roughly."""
-        chosen = self.pairs[:: max(1, len(self.pairs) // SKETCHED)]
-        scale = self.copies / sum(count for _, count in chosen)
-        unit = max(max(map(abs, pair.span(tail))) for pair, _ in chosen) * 2.0**-50
-        return [(_outline(pair, tail, unit), max(1, round(scale * count))) for pair, count in chosen]
+        unit = max(max(map(abs, pair.span(tail))) for pair, _ in self.pairs) * 2.0**-50
+        chosen, rest = list(self.pairs), []
+        if len(chosen) > SKETCHED:  # those that weigh most, and some of the others for all of these
+            chosen.sort(key=lambda item: -item[1] * max(map(abs, item[0].span(tail))) ** 2)
+            chosen, rest = chosen[: SKETCHED // 4], chosen[SKETCHED // 4 :]
+            some = rest[:: max(1, len(rest) // SKETCHED)]
+            scale = sum(count for _, count in rest) / sum(count for _, count in some)
+            rest = [(pair, max(1, round(scale * count))) for pair, count in some]
+        return [(_outline(pair, tail, unit), count) for pair, count in (*chosen, *rest)]
 
     def _lattices(
         self, side: Side, tail: float, *, log_delta: float | None = None, epsilon: float | None = None
@@ -145,14 +150,15 @@ class Direction:
             tight = 2 * loose
         step = max(tight, min(loose, most), reach / MOST_POINTS)
         pair, count = max(self.pairs, key=lambda item: item[1])
-        low, high = pair.support
+        low, high = pair.span(RAREST[0]) if math.isfinite(sum(pair.support)) else pair.support
         if math.isfinite(low) and math.isfinite(high) and high - low > step and 2 * count > self.copies:
             step = (high - low) / math.ceil((high - low) / step)
         return step
 
     def _moved(self, step: float) -> float:
-        """Return how far the summed loss may be off: errors of the masses, and atoms taken to lie on the lattice."""
-        return self.copies * (2 * RELATIVE_ERROR + ON_EDGE * step)
+        """Return how far the summed loss may be off: by errors of the masses, snapped atoms and rounded places."""
+        widest = max(abs(end) for pair, _ in self.pairs for end in pair.span(1e-60) if math.isfinite(end))
+        return self.copies * (2 * RELATIVE_ERROR + ON_EDGE * step + 2.0**-50 * widest)
 
 
 def _outline(pair: Pair, tail: float, unit: float) -> Lattice:

@@ -30,6 +30,9 @@ __all__ = ["Grid", "Lattice", "lower", "upper"]
 
 Places = npt.NDArray[np.int64]
 
+LOST = 1e-11
+"""Mass that may go missing in the rounding of many cells."""
+
 MUCH = 0.02
 """A part of the height of the polygon that is much to lower it by."""
 
@@ -92,6 +95,8 @@ def upper(pair: Pair, grid: Grid, tail: float) -> Lattice:
     mass[1:] += at_top
     below, above = _outside(pair, losses)
     mass[0] += below
+    if not abs(float(mass.sum()) + above - _whole(pair)) <= LOST:
+        raise ArithmeticError("mass was lost between cells: the support is too far from the lattice.")
     return _trimmed(Lattice(anchor, grid.step, places, mass, infinite=above))
 
 
@@ -151,6 +156,8 @@ class _Merged:
 
 def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     """Return a lattice that the pair dominates."""
+    if pair.support[1] - pair.support[0] < grid.step:
+        return _constant(grid.step)
     pair = _Merged.of(pair, grid.step * grid.stride)
     anchor, places = _cover(pair, grid, tail)
     losses: Floats = anchor + places.astype(np.float64) * grid.step
@@ -174,7 +181,8 @@ def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     corners[1:] += q_top
 
     # D less its chord: 0 at both ends with slopes -q_bottom and q_top there, `sag` with slope `slope` in the middle.
-    sag = np.minimum(p2[1::2] - (x[:-1] + half) * q2[1::2] - (width - half) * q_top, 0)
+    gain, cost = p2[1::2], (x[:-1] + half) * q2[1::2] + (width - half) * q_top
+    sag = np.minimum(gain - cost - 2.0**-50 * (gain + cost), 0)
     slope = q_top - q2[1::2]
     with np.errstate(divide="ignore", invalid="ignore"):
         left = (sag - slope * half) / (-q_bottom - slope)
@@ -188,6 +196,8 @@ def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     heights = np.append(np.cumsum((width * slopes)[::-1])[::-1], 0.0)
     lowered = _lowering(meets, depths, heights, pair.support)
     corners, raised = _convex(_cut(corners, slopes, heights - lowered, lowered, width), x)
+    if not corners.any():
+        return _constant(grid.step)
     return _trimmed(Lattice(anchor, grid.step, places, corners * x, excess=raised))
 
 
@@ -198,11 +208,28 @@ def _cover(pair: Pair, grid: Grid, tail: float) -> tuple[float, Places]:
     exceed it.
     """
     low, high = pair.support
-    anchor = high if math.isfinite(high) else low if math.isfinite(low) else 0.0
     start, end = pair.span(tail)
+    anchor = min(end, high) if math.isfinite(high) else max(start, low) if math.isfinite(low) else 0.0
     first = math.floor((start - anchor) / grid.step + 1e-9) - (0 if math.isfinite(low) else 1)
     last = max(math.ceil((end - anchor) / grid.step - 1e-9) + (0 if math.isfinite(high) else 1), first + 1)
+    while anchor + first * grid.step > start:
+        first -= 1
+    while anchor + last * grid.step < end:
+        last += 1
     return anchor, grid.places(first, last, anchor)
+
+
+def _constant(step: float) -> Lattice:
+    """Return the pair of a release that tells nothing: every pair dominates it."""
+    return Lattice(0.0, step, np.zeros(1, dtype=np.int64), np.ones(1))
+
+
+def _whole(pair: Pair) -> float:
+    """Return the whole mass of P."""
+    edges = np.array(pair.support)
+    if edges[0] == edges[1]:
+        return float(pair.atoms(np.array([edges[0] - 1, edges[0], edges[0] + 1]))[0].sum())
+    return float(pair.cells(edges)[0].sum()) + float(pair.atoms(edges)[0].sum())
 
 
 def _trimmed(lattice: Lattice) -> Lattice:
@@ -219,9 +246,9 @@ def _outside(pair: Pair, losses: Floats) -> tuple[float, float]:
     """Return the mass of P below and above the lattice."""
     below, above = 0.0, 0.0
     low, high = pair.support
-    if low < losses[0] - 1e-6 * abs(losses[1] - losses[0]):
+    if low < losses[0]:
         below = _mass(pair, low, losses[0])
-    if high > losses[-1] + 1e-6 * abs(losses[1] - losses[0]):
+    if high > losses[-1]:
         above = _mass(pair, losses[-1], high)
     return below, above
 
@@ -290,7 +317,7 @@ def _cut(corners: Floats, slopes: Floats, heights: Floats, lowered: Floats, widt
             last = heights[end - 1] / width[end - 1] * (1 - 1e-6)
             before = slopes[end - 2] + change[end - 2] if end > 1 else whole
             corners[end] = last
-            corners[end - 1] = min(corners[end - 1], (before - last) * (1 - 1e-6))
+            corners[end - 1] = min(corners[end - 1], before - last - 1e-6 * abs(before - last))
     return corners
 
 

@@ -10,7 +10,7 @@ from discreet.accounting.numerical.pairs import Atoms, Floats, LaplacePair, Pair
 
 __all__ = ["upper_many"]
 
-FEW = 64
+FEW, WIDEST = 64, 1 << 14
 CHUNK = 1 << 18
 
 
@@ -18,7 +18,7 @@ def upper_many(pairs: Sequence[Pair], grids: Sequence[Grid], tail: float) -> lis
     """Return a lattice that dominates each pair."""
     step = grids[0].step
     found: dict[int, Lattice] = {}
-    laplace = [i for i, pair in enumerate(pairs) if isinstance(pair, LaplacePair)]
+    laplace = [i for i, pair in enumerate(pairs) if isinstance(pair, LaplacePair) and pair.epsilon < WIDEST * step]
     found.update(zip(laplace, _laplace(np.array([pairs[i].support[1] for i in laplace]), step), strict=True))
     atoms = [(i, pair) for i, pair in enumerate(pairs) if isinstance(pair, Atoms) and pair.losses.size <= FEW]
     found.update(zip([i for i, _ in atoms], _atoms([pair for _, pair in atoms], step), strict=True))

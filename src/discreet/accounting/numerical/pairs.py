@@ -158,9 +158,10 @@ class Atoms:
         after = np.clip(np.searchsorted(edges, self.losses), 1, edges.size - 1)
         left, right = edges[after - 1], edges[after]
         nearest = np.where(self.losses - left <= right - self.losses, after - 1, after)
-        width = np.where(np.isfinite(right - left), right - left, 0.0)
         with np.errstate(invalid="ignore"):
-            return nearest, np.abs(self.losses - edges[nearest]) <= ON_EDGE * width
+            widths = np.diff(edges)
+            width = float(np.min(widths[np.isfinite(widths) & (widths > 0)], initial=math.inf))
+            return nearest, np.abs(self.losses - edges[nearest]) <= (ON_EDGE * width if math.isfinite(width) else 0.0)
 
     def span(self, tail: float, /) -> tuple[float, float]:
         """Cut off what weighs less than the tail at each end."""
@@ -229,14 +230,20 @@ class Sampled:
 
     def _base_loss(self, edges: Floats) -> Floats:
         """Return the base's losses; an edge at an end of the support, up to rounding, is that end exactly."""
-        width = float(np.min(np.diff(edges)))
-        near = 1e-7 * width if math.isfinite(width) else 1e-12
         low, high = self.base.support
+        first, last = self._loss(low), self._loss(high)
+        with np.errstate(invalid="ignore"):
+            width = float(np.nanmin(np.diff(edges)))
+        near = min(ON_EDGE * width if math.isfinite(width) else 1e-12, 1e-3 * min(abs(first), abs(last)))
         with np.errstate(divide="ignore", invalid="ignore"):
             base = np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
-        first, last = self._loss(low), self._loss(high)
-        base = np.where(edges < first + near, np.where(edges < first - near, -np.inf, low), base)
-        return np.where(edges > last - near, np.where(edges > last + near, np.inf, high), base)
+            if first < -0.5:  # a rate close to 1: near the end log1p would cancel
+                gap = -np.expm1(np.minimum(math.log1p(-self.rate) - edges, 0.0))
+                base = np.where(edges < -0.5, edges + np.log(gap) - math.log(self.rate), base)
+        base = np.where(edges < first - near, -np.inf, np.where(edges > last + near, np.inf, base))
+        with np.errstate(invalid="ignore"):  # where an end is infinite nothing lies near it
+            base = np.where(np.abs(edges - first) <= near, low, base)
+            return np.where(np.abs(edges - last) <= near, high, base)
 
 
 def _sums(where: npt.NDArray[np.intp], p: Floats, q: Floats, count: int) -> tuple[Floats, Floats]:
