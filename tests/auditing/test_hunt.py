@@ -1,7 +1,7 @@
 """The catch rate: every broken mechanism of the zoo is found out, and none of the correct ones is accused.
 
-Draws are seeded and their number does not depend on the clock, so that a catch here is a catch everywhere. What shows in
-durations alone is hunted by ``discreet audit --zoo``, which has a clock.
+Draws are seeded and their number does not depend on the clock, so that a catch here is a catch everywhere. What shows
+in durations alone is hunted by ``discreet audit --zoo``, which has a clock.
 """
 
 import pytest
@@ -30,9 +30,8 @@ def test_correct_twins_are_left_alone(specimen):
 def test_false_alarms_over_all_correct_twins():
     """500 audits at alpha 0.05: no more alarms than a binomial law allows but once in a billion."""
     quick = [specimen for specimen in CORRECT if specimen.batch is not None and specimen.shows == "output"]
-    alarms = sum(
-        hunt(quick[seed % len(quick)], seconds=FOREVER, alpha=0.05, draws=2000, seed=seed).refuted for seed in range(500)
-    )
+    hunts = (hunt(quick[seed % len(quick)], seconds=FOREVER, alpha=0.05, draws=2000, seed=seed) for seed in range(500))
+    alarms = sum(found.refuted for found in hunts)
     assert alarms <= binom.ppf(1 - 1e-9, 500, 0.05)
 
 

@@ -1,0 +1,1 @@
+"""Attacks on releases, each beside the same release with protection and the bound that theory gives the attacker."""
