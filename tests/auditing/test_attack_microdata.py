@@ -63,11 +63,10 @@ def test_what_is_certain_is_in_every_solution():
     """Without one median the ages of two people are known by their sum alone, and the younger is at most 24."""
     tables = [replace(t, median=None) if (t.sex, t.race) == (None, "B") else t for t in tabulate(BLOCK)]
     solutions = consistent(tables)
-    assert {tuple(sorted(one)) for one in solutions} == {
-        tuple(sorted([(a, "F", "B"), (74 - a, "F", "B"), *(p for p in BLOCK if p[0] not in (8, 66))]))
-        for a in range(25)
-    }
-    assert certain_records(solutions) == tuple(p for p in BLOCK if p[0] not in (8, 66))
+    others = [person for person in BLOCK if person[0] not in (8, 66)]
+    expected = {tuple(sorted([(a, "F", "B"), (74 - a, "F", "B"), *others])) for a in range(25)}
+    assert {tuple(sorted(one)) for one in solutions} == expected
+    assert certain_records(solutions) == tuple(others)
 
 
 def test_noise_leaves_nearly_everything(found):

@@ -74,8 +74,8 @@ class Audit:
     def slack(self) -> float:
         """By what part the noise could be too small without this audit having noticed, roughly.
 
-        That much more noise is where what was seen would refute the claim: its epsilons are scaled down for that, or its
-        mu if it is Gaussian.
+        That much more noise is where what was seen would refute the claim: its epsilons are scaled down for that, or
+        its mu if it is Gaussian.
         """
         with suppress(NoTheorem):
             return max(0.0, self.claims.mu / self.mu - 1) if self.mu > 0 else math.inf

@@ -58,9 +58,8 @@ class BlockTable:
         who = " ".join(filter(None, (self.race, self.sex))) or "all"
         if self.suppressed:
             return f"{who}: (D)"
-        told = [
-            f"{name} {value:g}" for name, value in (("mean", self.mean), ("median", self.median)) if value is not None
-        ]
+        named = ("mean", self.mean), ("median", self.median)
+        told = [f"{name} {value:g}" for name, value in named if value is not None]
         return f"{who}: {', '.join([str(self.count), *told])}"
 
 

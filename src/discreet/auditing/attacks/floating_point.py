@@ -88,7 +88,7 @@ class Bits(Outcome):
     @property
     def protection(self) -> str:
         """What is left of it with noise."""
-        return f"From discreet.Laplace one output tells in {self.protected}, which is what {self.allowed:.1%} allows."
+        return f"From discreet.Laplace one output tells in {self.protected}; {self.allowed:.1%} is allowed."
 
     def plot(self) -> Any:  # noqa: ANN401  an altair chart
         """Draw the share of right guesses against epsilon."""
