@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-slow check audit bench docs clean
+.PHONY: help demo test test-slow check audit audit-rivals bench docs clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ check: $(VENV)/.check-installed   ## ruff, mypy --strict, import-linter
 
 audit: $(VENV)/.cli-installed     ## attack every claim and the zoo for long; writes audit-report/scoreboard.html
 	$(BIN)/discreet audit --tier nightly --zoo --output audit-report/scoreboard.html
+
+audit-rivals: $(VENV)/.test-installed  ## the same auditor pointed at other libraries, in their own environments
+	$(BIN)/python bench/rivals_audit.py
 
 bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in their own environment
 	$(BIN)/python bench/noise.py
