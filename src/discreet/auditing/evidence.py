@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -61,11 +62,7 @@ class Claim:
         """Read a loss at many epsilons, that of ``delta`` among them."""
         if not isinstance(loss, PrivacyLoss):
             raise InvalidParameter(f"a claim is a PrivacyLoss, such as PrivacyLoss.pure(1); got {type(loss).__name__}.")
-        ends = [loss.epsilon(d) for d in {delta, *DELTAS}]
-        found = [min(end, 700.0) for end in ends if math.isfinite(end)]
-        top = max(found, default=50.0)
-        epsilons = np.unique(np.concatenate([np.linspace(0.0, top, POINTS), found]))
-        return cls(epsilons, np.array([loss.delta(float(e)) for e in epsilons]))
+        return cls(*_curve(loss, delta))
 
     def most(self, q: Floats, scale: float = 1.0) -> Floats:
         """Return the largest chance allowed, and 1 where nothing is ruled out; with epsilons scaled, if so wished."""
@@ -74,6 +71,15 @@ class Claim:
         lines = chances * slopes + self.deltas
         others = 1 - (1 - chances - self.deltas) / slopes
         return np.asarray(np.minimum(np.minimum(lines.min(axis=-1), others.min(axis=-1)), 1.0))
+
+
+@lru_cache(maxsize=64)
+def _curve(loss: PrivacyLoss, delta: float) -> tuple[Floats, Floats]:
+    ends = [loss.epsilon(d) for d in {delta, *DELTAS}]
+    found = [min(end, 700.0) for end in ends if math.isfinite(end)]
+    top = max(found, default=50.0)
+    epsilons = np.unique(np.concatenate([np.linspace(0.0, top, POINTS), found]))
+    return epsilons, np.array([loss.delta(float(e)) for e in epsilons])
 
 
 @dataclass(frozen=True, slots=True)
