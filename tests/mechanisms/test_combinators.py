@@ -96,3 +96,17 @@ def test_a_query_states_its_sensitivity_and_is_checked():
         HEADS.of(Count(), relation="add_remove")
     assert COUNT.of(len, relation="add_remove").loss.relation == "add_remove"
     assert HEADS.error(0.05) == COUNT.error(0.05)
+
+
+def test_a_sensitivity_that_is_a_number_is_not_passed_over():
+    def query(records):
+        return 100 * len(records)
+
+    query.sensitivity = 100
+    with pytest.raises(InvalidParameter, match="as a method"):
+        COUNT.of(query, relation="add_remove")
+    query.sensitivity = lambda p, *, relation: 100
+    with pytest.raises(InvalidParameter, match="Write sensitivity=100"):
+        COUNT.of(query, relation="add_remove")
+    del query.sensitivity
+    assert COUNT.of(query, relation="add_remove").loss == HEADS.loss

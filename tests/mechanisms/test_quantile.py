@@ -1,4 +1,5 @@
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,12 @@ def test_nan_counts_as_the_lower_bound():
     mechanism = median()
     for y in (0.0, 5.0, 10.0):
         assert mechanism.log_probability([math.nan, 3], y) == mechanism.log_probability([0, 3], y)
+
+
+def test_masked_values_count_as_the_lower_bound_without_a_word():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert median().log_probability([np.ma.masked, 3], 5.0) == median().log_probability([0, 3], 5.0)
 
 
 def test_much_data_gives_a_good_answer():

@@ -27,5 +27,13 @@ def test_sizes_are_checked():
         RandomRecord(size=3).release(["Ada"])
 
 
+def test_noise_that_hides_every_mean_is_refused_when_the_oracle_is_made():
+    for size, epsilon in ((1, 1e-9), (1, 2.0**-22), (100, 1e-9)):
+        with pytest.raises(InvalidParameter, match="size \\* epsilon"):
+            STAT(query=float, size=size, epsilon=epsilon)
+    assert math.isfinite(STAT(query=float, size=1, epsilon=2.0**-21).release([1.0]))
+    assert math.isfinite(STAT(query=float, size=4, epsilon=2.0**-23).release([1.0] * 4))
+
+
 def test_one_random_person_is_published_as_is():
     assert {RandomRecord(size=3).release(["Ada", "Ben", "Cem"]) for _ in range(100)} == {"Ada", "Ben", "Cem"}

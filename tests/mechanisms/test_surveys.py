@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -16,10 +17,14 @@ def test_the_estimate_is_unbiased(design):
 
 
 @pytest.mark.parametrize("design", [RandomizedResponse(epsilon=1), Warner(truth=0.7), YesBiased()])
-@pytest.mark.parametrize("answers", [2, -1, 1.5, "yes", None, [0, 3], [0.5]])
+@pytest.mark.parametrize("answers", [2, -1, 1.5, "yes", None, [0, 3], [0.5], [[1], [1, 0]], [0, np.ma.masked]])
 def test_other_answers_are_refused(design, answers):
-    with pytest.raises(InvalidInput):
-        design.release(answers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InvalidInput):
+            design.release(answers)
+        with pytest.raises(InvalidInput):
+            design.estimate(answers)
 
 
 def test_shapes_and_scalars_are_kept():

@@ -1,4 +1,5 @@
 import math
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -79,6 +80,16 @@ def test_mixed_lists_are_harmless():
     assert grid.indices(np.ma.masked_array([1, 2], mask=[True, False])) == [-3, 2]
     assert list(grid.indices(value for value in (1, 2))) == [1, 2]
     assert len(grid.indices([])) == 0
+
+
+def test_masked_values_are_missing_without_a_word():
+    grid = over((-3, 10), 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in ([1, np.ma.masked], [1.5, np.ma.masked], [10**400, np.ma.masked], [np.ma.masked]):
+            assert list(grid.indices(rows))[-1] == -3
+        with pytest.raises(InvalidInput):
+            grid.indices([[1, np.ma.masked], [2, 3]])
 
 
 def test_ties_go_to_even():

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 from discreet.accounting.loss import PrivacyLoss
 from discreet.errors import InvalidParameter
@@ -44,7 +45,7 @@ def noise_multiplier(*, rate: Real, steps: int, epsilon: Real, delta: Real) -> f
     """
     if type(steps) is not int or steps < 1:
         raise InvalidParameter(f"steps must be a whole number of at least 1, got {steps!r}.")
-    return calibrate(lambda z: steps * PrivacyLoss.gaussian(mu=1 / z).sampled(rate), epsilon, delta)
+    return calibrate(lambda z: steps * PrivacyLoss.gaussian(mu=1 / Fraction(z)).sampled(rate), epsilon, delta)
 
 
 def _root(excess: Callable[[float], float]) -> float:

@@ -7,6 +7,7 @@ Everything here is a proof for terms whose parameters were fixed beforehand, und
   pair that dominates it;
 - equal opaque pure terms compose as repeated randomised response (Kairouz, Oh and Viswanath, ICML 2015), exactly;
 - anything else that has a dominating pair numerically, with certified bounds (``discreet.accounting.numerical``);
+- pairs of laws, which do not say what data set has a record more, beside samples, which do: in either order;
 - what has none (zCDP) by the better of two valid routes: epsilons add, or Renyi divergences add;
 - a bounded range, whose pair is looser than its Renyi divergences once composed, by the best of all three;
 - the probability that a batch is cut (``Overflow``) is set aside first of all: each of two laws is within that distance
@@ -14,7 +15,7 @@ Everything here is a proof for terms whose parameters were fixed beforehand, und
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 
@@ -24,20 +25,22 @@ from discreet.accounting.numerical import Composition, Pair
 from discreet.accounting.terms import (
     Approximate,
     Concentrated,
+    FinitePair,
     Gaussian,
+    GaussianMixture,
     Overflow,
     Pure,
     RandomizedResponse,
     RenyiCurve,
+    Sampled,
     Term,
-    attained,
     loose,
-    witness,
 )
 from discreet.accounting.terms.concentrated import renyi_delta
+from discreet.accounting.terms.symmetric import told_alike
 from discreet.exact import ball, smallest, up, upward
 
-__all__ = ["Counted", "delta_of", "epsilon_of", "lower_epsilon_of", "merged", "pure_of", "renyi_of"]
+__all__ = ["Counted", "compositions", "delta_of", "epsilon_of", "joined", "merged", "pure_of", "readings", "renyi_of"]
 
 Counted = tuple[Term, int]
 
@@ -46,9 +49,6 @@ EXACTLY = 1000
 
 REPEATS = 2000
 """Randomised response repeated up to this often is summed exactly."""
-
-SHARES = (0.5, 0.6, 0.7, 0.85)
-"""Where in its range the larger of the two losses of a mechanism of bounded range lies, for a bound from below."""
 
 
 def merged(terms: Iterable[Counted]) -> tuple[Counted, ...]:
@@ -70,9 +70,25 @@ def merged(terms: Iterable[Counted]) -> tuple[Counted, ...]:
 
 
 def pure_of(terms: tuple[Counted, ...]) -> Fraction | None:
-    """Return the sum of the pure epsilons; None if one term has none."""
-    parts = [(term.pure, count) for term, count in terms]
-    return None if any(e is None for e, _ in parts) else sum((e * k for e, k in parts if e is not None), Fraction(0))
+    """Return the sum of the pure epsilons, pairs of laws in their worse direction; None if one term has none."""
+    sums = [Fraction(0), Fraction(0)]
+    for term, count in terms:
+        ends = term.ends if isinstance(term, FinitePair) else None if term.pure is None else (term.pure, term.pure)
+        if ends is None:
+            return None
+        sums = [total + count * end for total, end in zip(sums, ends, strict=True)]
+    return max(sums)
+
+
+def readings(terms: tuple[Counted, ...]) -> tuple[tuple[Counted, ...], ...]:
+    """Return the terms and, where it matters, the terms with all pairs of laws turned round.
+
+    A Poisson sample says which of two data sets has a record more, and pairs of laws do not.
+    """
+    if all(told_alike(term) for term, _ in terms):
+        return (terms,)
+    turned = tuple((term.turned() if isinstance(term, FinitePair) else term, count) for term, count in terms)
+    return (terms, turned) if any(isinstance(term, Sampled | GaussianMixture) for term, _ in terms) else (terms,)
 
 
 def renyi_of(terms: tuple[Counted, ...], alpha: Fraction) -> float:
@@ -87,7 +103,7 @@ def delta_of(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
     """Return the delta that these terms together are proven to have at epsilon."""
     cut, uncut = _set_overflow_aside(terms)
     failure, rest = _set_failures_aside(uncut)
-    below = min(1.0, _delta_without_failure(rest, epsilon))
+    below = min(1.0, _delta_without_failure(joined(rest), epsilon))
     if failure:
         below = min(1.0, up(lambda: 1 - (1 - ball(failure)) * (1 - ball(below))))
     return below if not cut else min(1.0, up(lambda: ball(below) + _beside(epsilon, cut)))
@@ -99,62 +115,27 @@ def epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
     if cut:
         return _epsilon_beside(cut, uncut, delta)
     failure, rest = _set_failures_aside(terms)
+    rest = joined(rest)
     total = None if failure > delta else pure_of(rest)
     cap = math.inf if total is None else upward(total)
     if failure > delta or not delta or not cap:
         return cap
-    pairs = _numerical(rest)
-    only = bool(_orders(rest)) or (pairs is None and not _closed_form(rest))
+    if _closed_form(rest) and isinstance(pair := rest[0][0], FinitePair):
+        ratio = pair.ratio((delta - failure) / (1 - failure))
+        return math.inf if ratio is None else up(lambda: ball(ratio).log()) if ratio > 1 else 0.0
+    composed = _numerical(rest)
+    only = bool(_orders(rest)) or (not composed and not _closed_form(rest))
     by_moments = (
-        _renyi_epsilon(rest, delta, failure) if only or (pairs and any(loose(t) for t, _ in rest)) else math.inf
+        _renyi_epsilon(rest, delta, failure) if only or (composed and any(loose(t) for t, _ in rest)) else math.inf
     )
     if only:
         return min(cap, by_moments)
-    if pairs is not None:
-        tight = min(cap, by_moments, Composition(pairs).epsilon(_rest_of(delta, failure)))
+    if composed:
+        left = _rest_of(delta, failure)
+        tight = min(cap, by_moments, max(reading.epsilon(left) for reading in composed))
         if math.isfinite(tight):
             return tight
     return min(by_moments, smallest(lambda epsilon: delta_of(terms, Fraction(epsilon)) <= delta, cap))
-
-
-def lower_epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
-    """Return an epsilon that some mechanism of this description exceeds or attains at delta.
-
-    Losses whose pair no mechanism attains are represented by one that has them: zCDP by a Gaussian, a bounded range by
-    two losses, one of which is a share of the range; those that say too little by nothing at all.
-    """
-    cut, terms = _set_overflow_aside(terms)
-    if cut:
-        most = epsilon_of(((Overflow(cut), 1), *terms), delta)
-        if math.isinf(most):
-            return 0.0
-        delta += Fraction(up(partial(_beside, Fraction(most), cut)))
-        if delta >= 1:
-            return 0.0
-    failure, rest = _set_failures_aside(terms)
-    if any(isinstance(term, Approximate) and count >= EXACTLY for term, count in terms):
-        failure *= 1 - Fraction(1, 2**50)  # of so many it was rounded up
-    if failure >= delta and failure:
-        return math.inf if failure > delta else 0.0
-    total = pure_of(rest)
-    if not delta:
-        return 0.0 if not all(attained(t) for t, _ in rest) else math.inf if total is None else _below(total)
-    concrete = merged(
-        (Gaussian(2 * term.parameter), count) if isinstance(term, Concentrated) else (term, count)
-        for term, count in rest
-    )
-    if _closed_form(concrete) and attained(concrete[0][0]):
-        return math.nextafter(epsilon_of(concrete, (delta - failure) / (1 - failure)) * (1 - 1e-12), 0)
-    found = 0.0
-    for share in SHARES if any(loose(term) for term, _ in concrete) else SHARES[:1]:
-        pairs = tuple((pair, count) for term, count in concrete if (pair := witness(term, share)) is not None)
-        if _feasible(pairs):
-            found = max(found, Composition(pairs).epsilon(_rest_of(delta, failure), "lower"))
-    return found
-
-
-def _below(total: Fraction) -> float:
-    return math.nextafter(float(total), 0)
 
 
 def _set_overflow_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:
@@ -205,6 +186,23 @@ def _surviving(failure: Fraction, count: int) -> Fraction:
     return 1 - Fraction(min(1.0, up(lambda: -((-ball(failure)).log1p() * count).expm1())))
 
 
+def joined(terms: tuple[Counted, ...]) -> tuple[Counted, ...]:
+    """Return pairs of laws that give the data set away or else have a single ratio, if all are, as one such pair.
+
+    None of them gives it away with the product of the probabilities, which is rounded down where factors are many; a
+    pair that gives away more, in either law, dominates.
+    """
+    if len(terms) == 1 and terms[0][1] == 1:
+        return terms
+    kept = [Fraction(1), Fraction(1)]
+    for term, count in terms:
+        if not isinstance(term, FinitePair) or term.common > 1:
+            return terms
+        kept = [part * _surviving(gone, count) for part, gone in zip(kept, term.revealed, strict=True)]
+    first, second = kept
+    return ((FinitePair((1 - first, first, Fraction(0)), (Fraction(0), second, 1 - second)), 1),) if terms else terms
+
+
 def _delta_without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
     total = pure_of(terms)
     if total is not None and epsilon >= total:
@@ -215,8 +213,8 @@ def _delta_without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> flo
             return term.delta(epsilon)
         if count <= REPEATS and (isinstance(term, Pure) or term == RandomizedResponse(term.pure or Fraction(0))):
             return _repeated_response(term.pure or Fraction(0), count, epsilon)
-    pairs = _numerical(terms)
-    if pairs is not None and (tight := Composition(pairs).delta(float(epsilon))) < 1:
+    composed = _numerical(terms)
+    if composed and (tight := max(reading.delta(float(epsilon)) for reading in composed)) < 1:
         return min(tight, _renyi_delta(terms, epsilon)) if any(loose(term) for term, _ in terms) else tight
     return _renyi_delta(terms, epsilon)
 
@@ -253,12 +251,25 @@ def _closed_form(terms: tuple[Counted, ...]) -> bool:
     return count == 1 or (count <= REPEATS and isinstance(term, Pure))
 
 
-def _numerical(terms: tuple[Counted, ...]) -> tuple[tuple[Pair, int], ...] | None:
-    """Return the pairs of all terms, if each has one and no closed form serves better."""
-    if _closed_form(terms):
-        return None
-    pairs = tuple((pair, count) for term, count in terms if (pair := term.pair()) is not None)
-    return pairs if len(pairs) == len(terms) and _feasible(pairs) else None
+def _numerical(terms: tuple[Counted, ...]) -> tuple[Composition, ...]:
+    """Return what is to be composed numerically, in every reading; nothing where a closed form serves better."""
+    return () if _closed_form(terms) else compositions(terms, lambda term: term.pair())
+
+
+def compositions(
+    terms: tuple[Counted, ...], pair_of: Callable[[Term], Pair | None], *, partly: bool = False
+) -> tuple[Composition, ...]:
+    """Return the compositions of the terms' pairs, one for each reading; nothing if one is not feasible.
+
+    Terms without a pair are left out where that is asked for, else nothing is returned either.
+    """
+    found = []
+    for reading in readings(terms):
+        pairs = tuple((pair, count) for term, count in reading if (pair := pair_of(term)) is not None)
+        if not (partly or len(pairs) == len(terms)) or not _feasible(pairs):
+            return ()
+        found.append(Composition(pairs))
+    return tuple(found)
 
 
 def _feasible(pairs: tuple[tuple[Pair, int], ...]) -> bool:

@@ -124,7 +124,8 @@ def _plan(node: ast.expr) -> tuple[PrivacyLoss, int]:
                 step, inner = _plan(rest)
                 return step, inner * int(count)
     common = math.gcd(*(count for _, count in whole.terms)) or 1
-    return PrivacyLoss(tuple((term, count // common) for term, count in whole.terms), whole.relation), common
+    terms = tuple((term, count // common) for term, count in whole.terms)
+    return PrivacyLoss(terms, whole.relation, whole.grouped), common
 
 
 def _value(node: ast.expr) -> Value:

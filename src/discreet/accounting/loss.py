@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,9 @@ class PrivacyLoss(Meaning):
     Losses add under (adaptive) composition and repeat by multiplication. A loss without a relation is neutral: the
     sensitivity one wrote decides what neighbours are, and it adopts its partner's relation.
 
+    ``grouped`` says that neighbours differ in a group of records. Each of them has a coin of its own, so what was said
+    about groups is not sampled any more. It does not count where losses are compared: they cost the same.
+
     >>> year = 52 * PrivacyLoss.laplace(0.1) + PrivacyLoss.gaussian(mu=0.05)
     >>> year.epsilon(delta=0)
     inf
@@ -40,11 +43,14 @@ class PrivacyLoss(Meaning):
 
     terms: tuple[Counted, ...] = ()
     relation: Relation | None = None
+    grouped: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", merged(self.terms))
         if self.relation is not None:
             check_relation(self.relation)
+        for term, _ in self.terms:
+            object.__setattr__(self, "relation", _common(self.relation, kinds.relation_of(term)))
 
     # What it costs -------------------------------------------------------------------------------------------
 
@@ -141,12 +147,14 @@ class PrivacyLoss(Meaning):
     def __add__(self, other: "PrivacyLoss") -> "PrivacyLoss":
         if not isinstance(other, PrivacyLoss):
             return NotImplemented
-        return PrivacyLoss(self.terms + other.terms, _common(self.relation, other.relation))
+        return PrivacyLoss(
+            self.terms + other.terms, _common(self.relation, other.relation), self.grouped or other.grouped
+        )
 
     def __mul__(self, count: int) -> "PrivacyLoss":
         if type(count) is not int or count < 0:
             raise InvalidParameter(f"a loss is repeated a whole number of times, got {count!r}.")
-        return PrivacyLoss(tuple((term, count * k) for term, k in self.terms), self.relation)
+        return PrivacyLoss(tuple((term, count * k) for term, k in self.terms), self.relation, self.grouped)
 
     __rmul__ = __mul__
 
@@ -167,22 +175,24 @@ class PrivacyLoss(Meaning):
             if not isinstance(loss, PrivacyLoss):
                 raise InvalidParameter(f"only losses can be added up, got {type(loss).__name__}.")
             relation = _common(relation, loss.relation)
-        return cls(tuple(term for loss in listed for term in loss.terms), relation)
+        grouped = any(loss.grouped for loss in listed)
+        return cls(tuple(term for loss in listed for term in loss.terms), relation, grouped)
 
     def group(self, size: int, *, one_way: bool = False) -> "PrivacyLoss":
         """Return the loss for groups of up to ``size`` units that change together.
 
         With ``one_way`` under add_remove all of them are added or all removed, as those of one person are; then a
-        Poisson sample with Gaussian noise costs less (Ganesh, 2024).
+        Poisson sample with Gaussian noise costs less (Ganesh, 2024). Sample first, then group: the members of a group
+        are drawn one by one.
 
         >>> PrivacyLoss.laplace(0.5).group(3) == PrivacyLoss.laplace(1.5)
         True
         """
         if type(size) is not int or size < 1:
             raise InvalidParameter(f"a group has a whole number of members, at least 1, got {size!r}.")
-        if one_way and self.relation == "add_remove":
-            return PrivacyLoss(tuple((kinds.group_one_way(term, size), k) for term, k in self.terms), self.relation)
-        return PrivacyLoss(tuple((term.group(size), k) for term, k in self.terms), self.relation)
+        together = one_way and self.relation == "add_remove"
+        terms = ((kinds.group_one_way(term, size) if together else term.group(size), k) for term, k in self.terms)
+        return PrivacyLoss(tuple(terms), self.relation, self.grouped or size > 1)
 
     def sampled(
         self,
@@ -226,7 +236,7 @@ class PrivacyLoss(Meaning):
         >>> PrivacyLoss.laplace(1).under("add_remove").relation
         'add_remove'
         """
-        return PrivacyLoss(self.terms, _common(self.relation, check_relation(relation)))
+        return PrivacyLoss(self.terms, _common(self.relation, check_relation(relation)), self.grouped)
 
     # How it is written ---------------------------------------------------------------------------------------
 
@@ -237,7 +247,8 @@ class PrivacyLoss(Meaning):
         '{"record": "privacy-loss", "version": 1, "relation": null, "terms": [{"kind": "laplace", "epsilon": "1/2", ...'
         """
         terms = [{**kinds.to_record(term), "count": count} for term, count in self.terms]
-        return json.dumps({"record": RECORD, "version": VERSION, "relation": self.relation, "terms": terms})
+        marks = {"grouped": True} if self.grouped else {}
+        return json.dumps({"record": RECORD, "version": VERSION, "relation": self.relation, "terms": terms, **marks})
 
     @classmethod
     def from_json(cls, text: str) -> "PrivacyLoss":
@@ -253,13 +264,17 @@ class PrivacyLoss(Meaning):
         header = (record.get("record"), record.get("version")) if isinstance(record, dict) else None
         if header != (RECORD, VERSION) or type(header[1]) is not int:
             raise UnknownKind(f"this is not a serialised privacy loss of version {VERSION}.")
+        grouped = record.pop("grouped", False)
         if set(record) != {"record", "version", "relation", "terms"} or not isinstance(record["terms"], list):
             raise UnknownKind("a serialised privacy loss has the fields record, version, relation and terms.")
-        relation = record["relation"]
-        return cls(
-            tuple(_read_term(entry) for entry in record["terms"]),
-            None if relation is None else check_relation(relation),
-        )
+        if type(grouped) is not bool:
+            raise UnknownKind("grouped, where a serialised privacy loss has it, is true or false.")
+        terms = tuple(_read_term(entry) for entry in record["terms"])
+        relation = None if record["relation"] is None else check_relation(record["relation"])
+        try:
+            return cls(terms, relation, grouped)
+        except RelationMismatch as error:
+            raise UnknownKind(f"no theorem covers what this record says: {error}") from None
 
     def __repr__(self) -> str:
         parts = [_show_term(term, count) for term, count in self.terms] or ["PrivacyLoss()"]
@@ -328,7 +343,8 @@ class PrivacyLoss(Meaning):
         relation: Relation | None = None
         for part in parts:
             relation = _common(relation, part.relation)
-        return cls(((kinds.OneOf(odds, tuple(part.terms[0][0] for part in parts)), 1),), relation)
+        grouped = any(part.grouped for part in parts)
+        return cls(((kinds.OneOf(odds, tuple(part.terms[0][0] for part in parts)), 1),), relation, grouped)
 
     @classmethod
     def shuffled(cls, epsilon: Real, users: int) -> "PrivacyLoss":
@@ -344,8 +360,11 @@ class PrivacyLoss(Meaning):
     def tree(cls, steps: int, noise_multiplier: Real) -> "PrivacyLoss":
         """Running sums by a binary tree of Gaussian noise (Dwork, Naor, Pitassi and Rothblum, STOC 2010).
 
-        Each record takes part in one of ``steps`` steps, so in at most ``floor(log2(steps)) + 1`` nodes, each of which
-        has noise of ``noise_multiplier`` times what one record changes.
+        Each record takes part in one of ``steps`` steps, so in at most ``floor(log2(steps)) + 1`` complete nodes, each
+        of which has noise of ``noise_multiplier`` times what one record changes. A tree that is filled up to a power of
+        two and releases incomplete nodes too, its root among them, has ``ceil(log2(steps)) + 1`` levels: give that
+        power as ``steps``. This is about a record that comes or goes; one that moves from a step to another, as it may
+        under replace_one, changes two paths and costs ``tree(steps, noise).group(2)``.
 
         >>> PrivacyLoss.tree(1000, 5) == 10 * PrivacyLoss.gaussian(mu=Fraction(1, 5))
         True
@@ -360,7 +379,9 @@ class PrivacyLoss(Meaning):
         """Gaussian noise on ``strategy @ values``, one value for each step (the matrix mechanism of DP-FTRL).
 
         ``noise_multiplier`` is the noise of each row in units of what one record changes in one step. A record takes
-        part once, or with ``epoch`` in all steps of one rest modulo it; see ``theorems.strategy_sensitivity``.
+        part once, or with ``epoch`` in all steps of one rest modulo it; see ``theorems.strategy_sensitivity``. This is
+        about a record that comes or goes; for one that may move to other steps, as under replace_one, write
+        ``.group(2)``.
 
         >>> PrivacyLoss.matrix([[1, 0], [1, 1]], 2).rho
         0.2500000000000...
@@ -441,8 +462,9 @@ class PrivacyLoss(Meaning):
         """Any two finite distributions: what a release gives on two data sets that are the worst neighbours.
 
         Lists over the same outcomes, or mappings from outcomes to probabilities. Exact numbers add up to 1 exactly;
-        floats that miss it by rounding are divided by their sum. Both directions count; what is composed keeps p with
-        the same data set.
+        floats that miss it by rounding are divided by their sum. Both directions count. Several pairs that are composed
+        are about the same data set with their p; beside a Poisson sample, which tells the data set with a record from
+        the one without, p may be that of either, and the worse counts.
 
         >>> PrivacyLoss.from_pair([0.75, 0.25], [0.25, 0.75]).epsilon()
         1.0986122886681...

@@ -32,13 +32,15 @@ def parallel(losses: Sequence[PrivacyLoss], *, relation: str) -> PrivacyLoss:
                 "a loss under replace_one says nothing about a record that leaves its part: state each part's loss "
                 "under add_remove."
             )
-    neutral = [PrivacyLoss(loss.terms) for loss in losses]
-    if not neutral:
+    parts = [loss.under("add_remove") for loss in losses]
+    if not parts:
         return PrivacyLoss(relation=wanted)
-    same = all(loss == neutral[0] for loss in neutral)
-    worst = neutral[0] if same else PrivacyLoss.pure(max(_pure(loss) for loss in neutral))
+    same = all(loss == parts[0] for loss in parts)
+    worst = parts[0] if same else PrivacyLoss.pure(max(_pure(loss) for loss in parts))
+    grouped = any(loss.grouped for loss in parts)
     # A group of two covers a replacement inside a part, and a move between two parts is a group of two in the larger.
-    return (worst if wanted == "add_remove" else worst.group(2)).under(wanted)
+    pays = worst if wanted == "add_remove" else worst.group(2)
+    return PrivacyLoss(pays.terms, wanted, grouped or pays.grouped)
 
 
 def _pure(loss: PrivacyLoss) -> float:

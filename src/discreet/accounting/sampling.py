@@ -46,6 +46,11 @@ def on_sample(
         raise InvalidParameter("epsilon= is for with_replacement, whose theorem is stated at one epsilon.")
     if size is not None and scheme == "poisson":
         raise InvalidParameter("a Poisson sample has no fixed size; give the rate, or scheme='without_replacement'.")
+    if loss.grouped:
+        raise NoTheorem(
+            "this loss is about groups, and a sample draws their members one by one. Sample first, then group: "
+            "loss.sampled(rate).group(size)."
+        )
     return known[scheme]()
 
 
@@ -88,8 +93,8 @@ def _poisson(
 def _without_replacement(loss: PrivacyLoss, rate: Fraction, relation: str | None) -> PrivacyLoss:
     if "add_remove" in (loss.relation, relation):
         raise RelationMismatch(
-            "without replacement the number of records is public, so this is about replace_one; state the loss under "
-            "it (an add_remove loss holds for replace_one as loss.group(2)), or sample by Poisson coins."
+            "without replacement the number of records is public, so this is about replace_one; state the loss for a "
+            "record that is replaced, with the sensitivity under that relation, or sample by Poisson coins."
         )
     return _symmetric(loss, rate, "replace_one")
 

@@ -20,7 +20,14 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from discreet.accounting.composition import Counted, _set_failures_aside, delta_of, epsilon_of, pure_of
+from discreet.accounting.composition import (
+    Counted,
+    _set_failures_aside,
+    compositions,
+    delta_of,
+    epsilon_of,
+    pure_of,
+)
 from discreet.accounting.numerical import Composition, Pair
 from discreet.accounting.numerical.pairs import RELATIVE_ERROR, Floats
 from discreet.accounting.terms import (
@@ -118,9 +125,13 @@ def _without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
     if len(terms) == 1 and terms[0][1] == 1:
         found = _of_one(terms[0][0], epsilon)
         return worst_tail_of(terms, epsilon) if found is None else found
-    pairs = tuple((pair, count) for term, count in terms if (pair := term.pair()) is not None)
-    if len(pairs) < len(terms) or not Composition(pairs).feasible:
+    readings = compositions(terms, lambda term: term.pair())
+    if not readings:
         return worst_tail_of(terms, epsilon)
+    return max(_both_ways(reading.pairs, epsilon) for reading in readings)
+
+
+def _both_ways(pairs: tuple[tuple[Pair, int], ...], epsilon: Fraction) -> float:
     fineness = 4.0 if sum(count for _, count in pairs) <= FEW else 1.0
     ways = [Composition(tuple((OneWay(pair), count) for pair, count in pairs), fineness)]
     if any(pair.reversed() is not pair for pair, _ in pairs):

@@ -40,7 +40,12 @@ class Lifted(Faces):
                 "monotone=False, or relation='add_remove'."
             )
         stated = getattr(self.query, "sensitivity", None)
-        if callable(stated):
+        if stated is not None and not callable(stated):
+            raise InvalidParameter(
+                "the query states a sensitivity that no relation and norm can be asked for. Write it as a method, "
+                "def sensitivity(self, p, *, relation), or give the function without it as your own promise."
+            )
+        if stated is not None:
             p = domain.norm if math.isinf(domain.norm) else Fraction(domain.norm)
             needed = finite(stated(p, relation=self.relation), "the query's sensitivity")
             if needed > Fraction(domain.sensitivity):

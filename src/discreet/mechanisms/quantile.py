@@ -25,7 +25,7 @@ from discreet.noise import grid_for, on_grid, race
 from discreet.noise.densities import Gumbel, Uniform
 from discreet.noise.fast import Floats
 from discreet.noise.grid import power_of_two
-from discreet.sensitivity.reals import real
+from discreet.sensitivity.reals import array_of, real
 from discreet.units import Relation, check_relation
 
 __all__ = ["Quantile"]
@@ -143,7 +143,7 @@ class Quantile(Faces):
     def _points(self, records: Sequence[Real] | npt.NDArray[np.generic]) -> Floats:
         low, high = (float(end) for end in self.bounds)
         try:
-            given = np.asarray(records)
+            given = array_of(records)
         except (ValueError, OverflowError):
             raise InvalidInput("a quantile takes a vector of numbers.") from None
         fits = given.dtype.kind in "biuf" and given.itemsize <= 8  # a long double may overflow, with a warning

@@ -20,6 +20,7 @@ from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
 from discreet.noise import uniform_below
 from discreet.noise.coins import coins_of
+from discreet.sensitivity.reals import array_of
 
 __all__ = ["Answers", "RandomizedResponse", "read_answers"]
 
@@ -98,7 +99,10 @@ class RandomizedResponse(Faces):
 
 def read_answers(answers: npt.ArrayLike, categories: int) -> npt.NDArray[np.int64]:
     """Return answer codes, refusing anything that is not one."""
-    codes = np.asarray(answers)
+    try:
+        codes = array_of(answers)
+    except ValueError:
+        raise InvalidInput("answers must be one whole number, or an array of them with rows of equal length.") from None
     if codes.dtype.kind == "b":
         codes = codes.astype(np.int64)
     if codes.size and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= categories):

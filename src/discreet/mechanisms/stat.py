@@ -44,6 +44,11 @@ class STAT(Faces):
         store(self, epsilon=self.epsilon)
         if type(self.size) is not int or self.size < 1:
             raise InvalidParameter(f"size must be a whole number of at least 1, got {self.size!r}.")
+        if self._step > 1:
+            raise InvalidParameter(
+                "size * epsilon must be above 2^-22: with less, the noise is a million times wider than what any mean "
+                "can be. Take more records or a larger epsilon."
+            )
 
     def __repr__(self) -> str:
         return f"STAT(query={self.query!r}, size={self.size}, epsilon={show(self.epsilon)})"

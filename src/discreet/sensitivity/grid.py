@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
 from discreet.exact import Real, finite, log2_floor, positive, show
-from discreet.sensitivity.reals import real
+from discreet.sensitivity.reals import array_of, real
 from discreet.units import records
 
 __all__ = ["Bounds", "Grid", "total"]
@@ -132,7 +132,7 @@ def _power_of_two(step: Real) -> int:
 
 def _one_dimensional(rows: Iterable[object]) -> npt.NDArray[np.generic]:
     try:
-        array = np.asarray(rows)
+        array = array_of(rows)
     except ValueError:  # rows of unequal length
         array = np.empty((0, 0))
     if array.ndim != 1:

@@ -1,15 +1,18 @@
-"""One value from data as an exact number."""
+"""Values from data: one as an exact number, all as an array."""
 
 import math
 import numbers
+import warnings
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import InvalidInput
 
-__all__ = ["real"]
+__all__ = ["array_of", "real"]
 
 
 def real(value: object) -> Fraction | float:
@@ -34,3 +37,10 @@ def real(value: object) -> Fraction | float:
         number = float(value)
         return Fraction(number) if math.isfinite(number) else number
     raise InvalidInput(f"every value must be a number, and one is of type {type(value).__name__}.")
+
+
+def array_of(rows: object) -> npt.NDArray[Any]:
+    """Return rows as an array; numpy's warning that a masked value becomes NaN would tell that there is one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return np.asarray(rows)

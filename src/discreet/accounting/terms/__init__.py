@@ -5,7 +5,7 @@ import re
 from fractions import Fraction
 from typing import Any, get_args, get_origin
 
-from discreet.accounting.terms.base import Term, parameters
+from discreet.accounting.terms.base import Term, parameters, within
 from discreet.accounting.terms.bounded_range import BoundedRange
 from discreet.accounting.terms.concentrated import Concentrated
 from discreet.accounting.terms.discrete_gaussian import DiscreteGaussian
@@ -22,8 +22,9 @@ from discreet.accounting.terms.renyi_curve import RenyiCurve
 from discreet.accounting.terms.sampled import Sampled
 from discreet.accounting.terms.shuffled import Shuffled
 from discreet.accounting.terms.symmetric import SampledSymmetric
-from discreet.accounting.terms.witness import attained, loose, witness
+from discreet.accounting.terms.witness import attained, concrete, least_delta, loose, witness
 from discreet.errors import InvalidParameter, UnknownKind
+from discreet.units import Relation
 
 __all__ = [
     "KINDS",
@@ -47,11 +48,14 @@ __all__ = [
     "Term",
     "Weights",
     "attained",
+    "concrete",
     "exact_law",
     "from_record",
     "group_one_way",
+    "least_delta",
     "loose",
     "parameters",
+    "relation_of",
     "to_record",
     "witness",
 ]
@@ -78,6 +82,17 @@ KINDS: dict[str, type[Any]] = {
         Shuffled,
     )
 }
+
+
+def relation_of(term: Term) -> Relation | None:
+    """Return the only relation that a term's theorem is about; None if it may be about any.
+
+    >>> relation_of(Sampled(Laplace(Fraction(1)), Fraction(1, 2))), relation_of(Laplace(Fraction(1)))
+    ('add_remove', None)
+    """
+    if isinstance(term, Sampled):
+        return "add_remove"
+    return "replace_one" if any(isinstance(part, Shuffled) for part in within(term)) else None
 
 
 def group_one_way(term: Term, size: int) -> Term:

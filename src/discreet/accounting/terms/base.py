@@ -4,13 +4,14 @@ A term describes the worst pair of output distributions (P, Q) that one release 
 returns holds for both directions, P against Q and Q against P, and is rounded outward.
 """
 
+from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from discreet.accounting.numerical.pairs import Pair
 
-__all__ = ["Term", "parameters"]
+__all__ = ["Term", "parameters", "within"]
 
 
 class Term(Protocol):
@@ -49,3 +50,10 @@ class Term(Protocol):
 def parameters(term: Term) -> dict[str, Any]:
     """Return a term's parameters by name, in the order of their declaration."""
     return {field.name: getattr(term, field.name) for field in fields(term)}  # type: ignore[arg-type]
+
+
+def within(term: Term) -> Iterator[Term]:
+    """Yield a term and all terms that it is made of: what is sampled, and what is chosen from."""
+    yield term
+    for part in (*([term.base] if hasattr(term, "base") else []), *getattr(term, "terms", ())):
+        yield from within(part)

@@ -25,6 +25,9 @@ __all__ = ["FinitePair", "Revealing", "Weights", "exact_law"]
 ROUNDING = Fraction(1, 10**9)
 """Floats whose sum is this close to 1 are taken to add up to 1."""
 
+ROOM = 2.0**-10
+"""On either side of a loss that is the only finite one."""
+
 Law = tuple[Fraction, ...]
 Weights = Mapping[object, Real] | Iterable[Real]
 
@@ -33,8 +36,9 @@ Weights = Mapping[object, Real] | Iterable[Real]
 class FinitePair:
     """Two laws on the same finite set of outcomes: that of the release on a data set, and on its neighbour.
 
-    Both directions are accounted for. Releases that are composed are about the same two data sets, in the same order:
-    with a record and without it, say. Where a release may turn them round, describe it by laws that mirror each other.
+    Both directions are accounted for. Pairs that are composed are about the same two data sets, in the same order.
+    Where a release may turn them round, describe it by laws that mirror each other. Which of the two data sets has a
+    record more is not said, so beside a Poisson sample, which says it, both orders are composed and the worse counts.
     """
 
     p: Law
@@ -65,10 +69,34 @@ class FinitePair:
     @property
     def pure(self) -> Fraction | None:
         """The log of the largest ratio, rounded up; None if something can happen under one law alone."""
+        ends = self.ends
+        return None if ends is None else max(ends)
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction] | None:
+        """The largest loss of the first law against the second, and of the second against the first, rounded up."""
         if any(self.revealed):
             return None
-        largest = max(max(a / b, b / a) for a, b in zip(self.p, self.q, strict=True))
-        return Fraction(up(lambda: ball(largest).log())) if largest > 1 else Fraction(0)
+        first, second = self.p[0] / self.q[0], self.q[-1] / self.p[-1]
+        return _log_up(first), _log_up(second)
+
+    @property
+    def common(self) -> int:
+        """How many ratios both laws have."""
+        return sum(1 for a, b in zip(self.p, self.q, strict=True) if a and b)
+
+    def turned(self) -> "FinitePair":
+        """Return the same two laws in the other order."""
+        return FinitePair(self.q, self.p)
+
+    def ratio(self, delta: Fraction) -> Fraction | None:
+        """Return the least ``e^epsilon`` from 1 on with this delta, exactly; None if there is none.
+
+        >>> FinitePair((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4))).ratio(Fraction(1, 4))
+        Fraction(2, 1)
+        """
+        ways = [_least_ratio(p, q, delta) for p, q in ((self.p, self.q), (self.q[::-1], self.p[::-1]))]
+        return None if any(way is None for way in ways) else max(way for way in ways if way is not None)
 
     @property
     def rho(self) -> Fraction | None:
@@ -131,8 +159,9 @@ class Revealing:
         return p + self.first * (edges == math.inf), q + self.second * (edges == -math.inf)
 
     def span(self, tail: float, /) -> tuple[float, float]:
-        """That of the atoms."""
-        return self.common.span(tail)
+        """That of the atoms; one loss alone is given a width, which a lattice needs."""
+        low, high = self.common.span(tail)
+        return (low, high) if low < high else (low - ROOM, high + ROOM)
 
     def reversed(self) -> "Revealing":
         """Exchange the two laws."""
@@ -168,6 +197,25 @@ def exact_law(weights: Weights, other: Weights, name: str) -> Law:
         shown = show(total) if not rounded else f"{float(total):.12g}"
         raise InvalidParameter(f"the probabilities of {name} must add up to 1, got {shown}. Divide them by their sum.")
     return tuple(weight / total for weight in law)
+
+
+def _least_ratio(p: Law, q: Law, delta: Fraction) -> Fraction | None:
+    """Return the least x from 1 on with ``sum (p - x q)_+ <= delta``, for laws whose ratios fall.
+
+    Between two ratios the sum is ``a - x b``, with a and b those of all outcomes of a larger ratio.
+    """
+    a = b = Fraction(0)
+    for u, v in zip(p, q, strict=True):
+        if v and a - max(u / v, Fraction(1)) * b > delta:
+            return (a - delta) / b if b else None
+        if v and u <= v:
+            break
+        a, b = a + u, b + v
+    return Fraction(1)
+
+
+def _log_up(ratio: Fraction) -> Fraction:
+    return Fraction(up(lambda: ball(ratio).log())) if ratio > 1 else Fraction(0)
 
 
 def _hockey_stick(p: Law, q: Law, epsilon: Fraction) -> float:

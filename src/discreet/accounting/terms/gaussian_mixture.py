@@ -64,6 +64,11 @@ class GaussianMixture:
         """The normal masses beyond the point where the loss is epsilon, the larger of both directions."""
         return 0.0 if self.pure == 0 else max(self._mixture_first(epsilon), self._mixture_last(epsilon))
 
+    def least_delta(self, epsilon: Fraction) -> float:
+        """Return the same less its last bits; the other direction where it is computed and not only bounded."""
+        last = self._mixture_last(epsilon) if math.isfinite(self._threshold(-float(epsilon))) else 0.0
+        return max(0.0, max(self._mixture_first(epsilon), last) * (1 - 2.0**-50) - 5e-324)
+
     def renyi(self, alpha: Fraction, /) -> float:
         """``log(sum w_j e^(a (a - 1) m_j^2 / 2)) / (a - 1)``, by joint convexity a bound in both directions."""
         if self.pure == 0:

@@ -17,12 +17,18 @@ from typing import ClassVar
 
 from discreet.accounting import numerical
 from discreet.accounting.numerical.pairs import Pair
-from discreet.accounting.terms.base import Term
+from discreet.accounting.terms.base import Term, within
 from discreet.accounting.terms.gaussian import Gaussian
 from discreet.accounting.terms.gaussian_mixture import seen_at_least
 from discreet.accounting.terms.one_of import OneOf
 from discreet.accounting.terms.pure import Pure, pure_rho
-from discreet.accounting.terms.symmetric import SampledSymmetric, amplified, between_whole_orders, told_alike
+from discreet.accounting.terms.symmetric import (
+    SampledSymmetric,
+    amplified,
+    between_whole_orders,
+    check_sample,
+    told_alike,
+)
 from discreet.errors import InvalidParameter
 from discreet.exact import ball, down, up
 
@@ -38,10 +44,9 @@ class Sampled:
     kind: ClassVar[str] = "sampled"
 
     def __post_init__(self) -> None:
-        if hasattr(self.base, "base"):
-            raise InvalidParameter("a sample of a sample is one sample: multiply the rates.")
-        if not 0 < self.rate <= 1:
-            raise InvalidParameter("a sampling rate lies above 0 and is at most 1.")
+        check_sample(self.base, self.rate)
+        if any(part.kind == "shuffled" for part in within(self.base)):
+            raise InvalidParameter("shuffled reports are about replace_one, and Poisson samples about add_remove.")
 
     @property
     def pure(self) -> Fraction | None:
@@ -59,10 +64,10 @@ class Sampled:
         inner = Fraction(down(lambda: (ball(epsilon).expm1() / ball(q)).log1p()))
         whole = self.base.delta(inner)
         removed = up(lambda: ball(q) * ball(Fraction(whole)))
-        left = up(lambda: 1 - ball(epsilon).exp() * (1 - ball(q)))
+        left = up(lambda: ball(q) - ball(epsilon).expm1() * (1 - ball(q)))
         if left <= 0:
             return removed
-        shifted = down(lambda: (ball(epsilon).exp() * ball(q) / ball(Fraction(left))).log())
+        shifted = down(lambda: (ball(epsilon).expm1() / (ball(q) - ball(epsilon).expm1() * (1 - ball(q)))).log1p())
         other = self.base.delta(Fraction(max(shifted, 0.0)))
         return max(removed, up(lambda: ball(Fraction(left)) * ball(Fraction(other))))
 

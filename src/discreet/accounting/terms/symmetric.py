@@ -29,12 +29,13 @@ from typing import ClassVar
 from discreet.accounting.numerical.pairs import Pair
 from discreet.accounting.numerical.symmetric import SymmetricPair
 from discreet.accounting.terms.base import Term
+from discreet.accounting.terms.concentrated import Concentrated
 from discreet.accounting.terms.overflow import Overflow
-from discreet.accounting.terms.pure import Pure, pure_rho
+from discreet.accounting.terms.pure import Approximate, Pure, pure_rho
 from discreet.errors import InvalidParameter
 from discreet.exact import ball, down, up, upward
 
-__all__ = ["SampledSymmetric", "amplified", "between_whole_orders", "told_alike"]
+__all__ = ["SampledSymmetric", "amplified", "between_whole_orders", "check_sample", "told_alike"]
 
 MOST_ORDER = 256
 """Whole orders up to this are taken from the theorem for sampled divergences; above, sampling is not counted on."""
@@ -49,12 +50,7 @@ class SampledSymmetric:
     kind: ClassVar[str] = "sampled_symmetric"
 
     def __post_init__(self) -> None:
-        if hasattr(self.base, "base"):
-            raise InvalidParameter("a sample of a sample is one sample: multiply the rates.")
-        if isinstance(self.base, Overflow) or self.base.kind == "gaussian_mixture":
-            raise InvalidParameter(f"a {self.base.kind} loss is not one of a release on every sample.")
-        if not 0 < self.rate <= 1:
-            raise InvalidParameter("a sampling rate lies above 0 and is at most 1.")
+        check_sample(self.base, self.rate)
 
     @property
     def pure(self) -> Fraction | None:
@@ -105,6 +101,18 @@ class SampledSymmetric:
             return Pure(size * self.pure)
         whole, rate = self.base.group(size), size * self.rate
         return whole if rate >= 1 else SampledSymmetric(whole, rate)
+
+
+def check_sample(base: Term, rate: Fraction) -> None:
+    """Refuse what is no release on a sample."""
+    if hasattr(base, "base"):
+        raise InvalidParameter("a sample of a sample is one sample: multiply the rates.")
+    if isinstance(base, Overflow | Concentrated) or base.kind == "gaussian_mixture":
+        raise InvalidParameter(f"a {base.kind} loss is not one of a release on every sample.")
+    if isinstance(base, Approximate) and base.failure:
+        raise InvalidParameter("of an (epsilon, delta) loss epsilon and delta are amplified each, with no sample left.")
+    if not 0 < rate <= 1:
+        raise InvalidParameter("a sampling rate lies above 0 and is at most 1.")
 
 
 def told_alike(term: Term) -> bool:

@@ -1,32 +1,75 @@
 """Mechanisms that attain a description: what a bound from below may count on."""
 
+from fractions import Fraction
+
 from discreet.accounting import numerical
 from discreet.accounting.numerical.bounded_range import two_losses
 from discreet.accounting.numerical.pairs import Pair
-from discreet.accounting.terms.base import Term
+from discreet.accounting.terms.base import Term, within
 from discreet.accounting.terms.bounded_range import BoundedRange
+from discreet.accounting.terms.concentrated import Concentrated
 from discreet.accounting.terms.discrete_gaussian import DiscreteGaussian
 from discreet.accounting.terms.finite_pair import FinitePair
+from discreet.accounting.terms.gaussian import Gaussian
+from discreet.accounting.terms.gaussian_mixture import GaussianMixture
+from discreet.accounting.terms.one_of import OneOf, SideBySide
 from discreet.accounting.terms.sampled import Sampled
 from discreet.accounting.terms.symmetric import SampledSymmetric
+from discreet.exact import ball, down, up
 
-__all__ = ["attained", "loose", "witness"]
+__all__ = ["attained", "concrete", "least_delta", "loose", "witness"]
 
 UNATTAINED = ("overflow", "renyi_curve", "shuffled")
 """Kinds that only bound: none of their mechanisms is known to cost as much."""
 
+LAST_BITS = 1 - 2.0**-50
+"""A formula that is rounded up is too large by no more."""
+
 
 def loose(term: Term) -> bool:
     """Tell whether the term's pair, composed, costs more than its Renyi divergences may."""
-    return isinstance(getattr(term, "base", term), BoundedRange)
+    return any(isinstance(part, BoundedRange) for part in within(term))
 
 
 def attained(term: Term) -> bool:
     """Tell whether at every epsilon some mechanism of the description has the term's delta."""
-    base = getattr(term, "base", term)
-    if isinstance(base, FinitePair) and base is not term:
+    parts = list(within(term))
+    if any(isinstance(part, FinitePair) for part in parts[1:]):
         return False  # the formula for a sample takes the worse direction of the base in both of its own
-    return base.kind not in UNATTAINED and not (isinstance(base, DiscreteGaussian) and not base.summed)
+    unsummed = any(isinstance(part, DiscreteGaussian) and not part.summed for part in parts)
+    return not unsummed and all(part.kind not in UNATTAINED for part in parts)
+
+
+def concrete(term: Term) -> Term:
+    """Return the term with a Gaussian for each zCDP loss that it is made of, whose divergences are the same."""
+    match term:
+        case Concentrated():
+            return Gaussian(2 * term.parameter)
+        case OneOf():
+            return OneOf(term.weights, tuple(map(concrete, term.terms)))
+        case Sampled() | SampledSymmetric():
+            return type(term)(concrete(term.base), term.rate)
+    return term
+
+
+def least_delta(term: Term, epsilon: Fraction) -> float:
+    """Return a delta that some mechanism of an attained description has or exceeds: its formula, less its roundings.
+
+    A sample is represented as by ``witness``: ``q D(1 + (x - 1) / q)`` is what it costs to leave the record out.
+    """
+    match term:
+        case Sampled() | SampledSymmetric():
+            q = term.rate
+            inner = Fraction(up(lambda: (ball(epsilon).expm1() / ball(q)).log1p())) if epsilon else epsilon
+            whole = Fraction(least_delta(term.base, inner))
+            return down(lambda: ball(q) * ball(whole)) if whole else 0.0
+        case OneOf():
+            parts = zip(term.weights, term.terms, strict=True)
+            total = sum((w * Fraction(least_delta(part, epsilon)) for w, part in parts), Fraction(0))
+            return down(lambda: ball(total)) if total else 0.0
+        case DiscreteGaussian() | GaussianMixture():
+            return term.least_delta(epsilon)
+    return max(0.0, term.delta(epsilon) * LAST_BITS - 5e-324)
 
 
 def witness(term: Term, share: float = 0.5) -> Pair | None:
@@ -40,4 +83,8 @@ def witness(term: Term, share: float = 0.5) -> Pair | None:
     if isinstance(term, Sampled | SampledSymmetric):
         base = witness(term.base, share)
         return None if base is None else numerical.Sampled(base, float(term.rate))
+    if isinstance(term, OneOf):
+        parts = [(float(w), witness(part, share)) for w, part in zip(term.weights, term.terms, strict=True)]
+        known = tuple((w, pair) for w, pair in parts if pair is not None)
+        return SideBySide(known) if len(known) == len(parts) else None
     return term.pair() if attained(term) else None

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
+from discreet.exact import FLOAT_LIMIT
 
 __all__ = ["strategy_sensitivity"]
 
@@ -37,10 +38,18 @@ def strategy_sensitivity(strategy: npt.ArrayLike, *, epoch: int | None = None) -
         raise InvalidParameter("a strategy is a matrix of finite numbers, one column for each step.")
     if epoch is not None and (type(epoch) is not int or epoch < 1):
         raise InvalidParameter(f"epoch must be a whole number of steps, at least 1, got {epoch!r}.")
+    if not (largest := float(np.abs(c).max())):
+        return 0.0
+    exponent = math.frexp(largest)[1]
+    if abs(exponent) > FLOAT_LIMIT:
+        raise InvalidParameter(f"the entries of a strategy must lie between 2^-{FLOAT_LIMIT} and 2^{FLOAT_LIMIT}.")
+    c = np.ldexp(c, -exponent)  # squares of what is small beside the largest entry may vanish: rounding covers them
     rows, steps = c.shape
     if epoch is None or epoch >= steps:
-        return _up(float(np.sqrt(np.max(np.sum(c * c, axis=0)))), rows)
-    return max(_together(c[:, start::epoch]) for start in range(epoch))
+        found = _up(float(np.sqrt(np.max(np.sum(c * c, axis=0)))), rows)
+    else:
+        found = max(_together(c[:, start::epoch]) for start in range(epoch))
+    return math.ldexp(found, exponent)
 
 
 def _together(columns: npt.NDArray[np.float64]) -> float:
@@ -50,7 +59,7 @@ def _together(columns: npt.NDArray[np.float64]) -> float:
     products = columns.T @ columns
     # An inner product that rounding may have made 0 or more does not count as such, unless all its terms are.
     certain = products - rows * ROUNDING * np.outer(norms, norms) >= 0
-    alike = columns.min(axis=1) * columns.max(axis=1) >= 0
+    alike = (columns.min(axis=1) >= 0) | (columns.max(axis=1) <= 0)
     if not (certain.all() or alike.all()):
         return apart
     whole = columns.sum(axis=1)
