@@ -177,7 +177,7 @@ def _from_settings(found: dict[str, Any], common: dict[str, Any]) -> Configurati
             "noise_multiplier is missing. Write it, or target_epsilon and delta, and it is found for you."
         )
     return Configuration(
-        step=lambda factor: PrivacyLoss.gaussian(mu=1 / Fraction(factor * noise)).sampled(rate),
+        step=lambda factor: PrivacyLoss.gaussian(mu=1 / (factor * noise)).sampled(rate),
         count=steps,
         steps=steps,
         noises=(float(noise),),
@@ -215,7 +215,7 @@ def _from_history(history: object, common: dict[str, Any]) -> Configuration:
     common_count = math.gcd(*(steps for _, _, steps in rows))
 
     def step(factor: Fraction) -> PrivacyLoss:
-        parts = ((steps // common_count) * PrivacyLoss.gaussian(mu=1 / Fraction(factor * z)).sampled(q) for z, q, steps in rows)
+        parts = ((steps // common_count) * PrivacyLoss.gaussian(mu=1 / (factor * z)).sampled(q) for z, q, steps in rows)
         return sum(parts, PrivacyLoss())
 
     return Configuration(
