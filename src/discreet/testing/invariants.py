@@ -58,7 +58,7 @@ def assert_row_by_row(function: Callable[[Sequence[Any]], Sequence[Any]], *parts
     >>> assert_row_by_row(lambda rows: [2 * row for row in rows], [1, 2], [3])
     >>> assert_row_by_row(lambda rows: [rows.index(row) for row in rows], ["a"], ["b"])
     Traceback (most recent call last):
-    AssertionError: rows influence each other: together they give [0, 1], apart [0, 0].
+    AssertionError: rows influence each other: together they give [0, 1], apart [0, 0]...
     """
     together = [row for part in parts for row in part]
     whole, apart = list(function(together)), [row for part in parts for row in function(part)]
