@@ -7,6 +7,7 @@ probability at most alpha. It stops as soon as the claim is refuted, and otherwi
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting import PrivacyLoss
-from discreet.auditing.choosing import best_events
-from discreet.auditing.draws import Source, neighbours_of
-from discreet.auditing.evidence import Claim, Proof, prove
+from discreet.auditing.choosing import Event, best_events
+from discreet.auditing.draws import Form, Source, neighbours_of
+from discreet.auditing.evidence import Claim, Proof, chance_above, chance_below, prove, prove_in_pairs
 from discreet.errors import InvalidParameter, NoTheorem
 from discreet.exact import Real, positive, probability
 
 __all__ = ["Audit", "audit"]
 
-FIRST, GROWTH, MOST = 2000, 6, 4_000_000
+FIRST, LEAST, GROWTH, MOST = 2000, 100, 6, 4_000_000
 AT_ONCE = 500_000
 STAGES = 8
 
@@ -68,7 +69,7 @@ class Audit:
         from scipy.special import ndtri
 
         chances = [proof.chances for proof in self.proofs if proof.chances[0] > 0 and proof.chances[1] < 1]
-        return max((float(ndtri(p) - ndtri(q)) for p, q in chances), default=0.0)
+        return max((float(ndtri(p) - ndtri(q)) for p, q in chances), default=0.0) if chances else 0.0
 
     @property
     def slack(self) -> float:
@@ -77,9 +78,13 @@ class Audit:
         That much more noise is where what was seen would refute the claim: its epsilons are scaled down for that, or
         its mu if it is Gaussian.
         """
+        if self.refuted:
+            return math.nan
+        claim = Claim.of(self.claims, self.delta)
+        if not self.proofs or not any(_could_refute(proof.draws, claim, self.alpha) for proof in self.proofs):
+            return math.inf  # so few draws refute nothing, whatever comes out
         with suppress(NoTheorem):
             return max(0.0, self.claims.mu / self.mu - 1) if self.mu > 0 else math.inf
-        claim = Claim.of(self.claims, self.delta)
         chances = np.array([proof.chances for proof in self.proofs]).reshape(-1, 2)
 
         def noticed(slack: float) -> bool:
@@ -97,19 +102,39 @@ class Audit:
         at = f" at delta {self.delta:g}" if self.delta else ""
         tried = f"{self.draws:,} draws in {self.seconds:.1f} s"
         if self.refuted:
+            more = f"it is at least {_down(self.epsilon)}" if self.epsilon > self.claimed else "an event is too likely"
             return (
-                f"claim epsilon {self.claimed:.3g}{at}: REFUTED, it is at least {self.epsilon:.3g} "
+                f"claim epsilon {self.claimed:.3g}{at}: REFUTED, {more} "
                 f"(wrongly so with probability below {self.alpha:g}; {self.evidence}; {tried})."
             )
         if self.slack < 1:
             caught = f"a mechanism with {_percent(self.slack)} percent too little noise would have been refuted"
         else:
             caught = "only a gross mistake would have been refuted: give it more time, or neighbours that differ more"
-        return f"claim epsilon {self.claimed:.3g}{at}: not refuted, lower bound {self.epsilon:.3g}; {caught} ({tried})."
+        return (
+            f"claim epsilon {self.claimed:.3g}{at}: not refuted, lower bound {_down(self.epsilon)}; {caught} ({tried})."
+        )
 
 
-def _percent(part: float) -> str:
+def _percent(slack: float) -> str:
+    """Return how much noise is missing if the loss is too large by a part ``slack``."""
+    part = slack / (1 + slack)
     return f"{math.ceil(1000 * part) / 10:g}" if part < 0.1 else f"{math.ceil(100 * part)}"
+
+
+def _down(epsilon: float) -> str:
+    """Show three digits of a lower bound, rounded down."""
+    if epsilon <= 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 2)
+    return f"{math.floor(epsilon / unit * (1 + 1e-12)) * unit:.3g}"
+
+
+def _could_refute(draws: tuple[int, int], claim: Claim, alpha: float) -> bool:
+    """Tell whether an event that always happens on one side and never on the other would refute the claim."""
+    low = float(chance_below(np.array([float(draws[0])]), draws[0], alpha / 64)[0])
+    high = float(chance_above(np.zeros(1), draws[1], alpha / 64)[0])
+    return low > float(claim.most(np.array([high]))[0])
 
 
 def audit(
@@ -145,7 +170,7 @@ def audit(
     claim, begun = Claim.of(loss, at), time.monotonic()
     proofs: list[Proof] = []
     made = stage = 0
-    count = FIRST
+    count = min(draws, _first_count(source, pairs, seconds))
     while stage < STAGES:
         share = level / len(pairs) * 2.0 ** -(stage + 1)
         started = time.monotonic()
@@ -172,7 +197,10 @@ def _usual_delta(loss: PrivacyLoss) -> float:
     """Return a delta at which the claim has an epsilon that an audit can see."""
     if loss.is_pure:
         return 0.0
-    return 1e-3 if math.isfinite(loss.epsilon(1e-3)) else loss.delta(50)
+    found = 1e-3 if math.isfinite(loss.epsilon(1e-3)) else loss.delta(50)
+    if found >= 1:
+        raise InvalidParameter("this claim has delta 1 at every epsilon: it rules nothing out.")
+    return found
 
 
 def _subject(
@@ -196,32 +224,44 @@ def _subject(
     return Source(run, batch, timing), loss, neighbours_of(neighbours)
 
 
+def _first_count(source: Source, pairs: list[tuple[Any, Any]], seconds: float) -> int:
+    """Return how many draws a first stage can have in a fifth of the time; the draws that tell are not used."""
+    begun = time.monotonic()
+    source.draw(pairs[0], 8)
+    took = (time.monotonic() - begun) / 8
+    return int(min(FIRST, max(LEAST, 0.2 * seconds / (len(pairs) * max(took, 1e-9)))))
+
+
 def _stage(source: Source, pair: tuple[Any, Any], count: int, claim: Claim, delta: float, alpha: float) -> list[Proof]:
     """Draw, choose on one half, count on the other; a large second half is drawn in pieces."""
-    first, second = source.draw(pair, min(count, AT_ONCE))
-    half = first.size // 2, second.size // 2
-    events = best_events(first.part(0, half[0]), second.part(0, half[1]), claim, delta, alpha)
-    tests = [(first.part(half[0], first.size), second.part(half[1], second.size))]
-    hits = {event: [0, 0] for event in events}
-    drawn, left = [0, 0], count - min(count, AT_ONCE)
-    while tests:
-        for side, test in enumerate(tests.pop()):
-            drawn[side] += test.size
-            for event in events:
-                hits[event][side] += event.happens(test)
-        if left > 0:
-            tests.append(source.draw(pair, min(left, AT_ONCE)))
+    drawn = source.draw(pair, min(count, AT_ONCE))
+    half = min(count, AT_ONCE) // 2
+    choosing = drawn.part(0, half)
+    form = Form.of(*choosing.outputs)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        events = best_events(*choosing.put(form), claim, delta, alpha)
+        counts = {event: [0, 0] for event in events}
+        size, left, rest = 0, count - min(count, AT_ONCE), drawn.part(half, min(count, AT_ONCE))
+        while True:
+            tests = rest.put(form)
+            size += tests[0].size
+            for event, hits in counts.items():
+                where = event.where(tests[event.likelier]), event.where(tests[1 - event.likelier])
+                if event.score.paired:  # count the pairs in which it happens on one side alone
+                    where = where[0] & ~where[1], where[1] & ~where[0]
+                hits[0] += int(np.count_nonzero(where[0]))
+                hits[1] += int(np.count_nonzero(where[1]))
+            if left <= 0:
+                break
+            rest = source.draw(pair, min(left, AT_ONCE))
             left -= AT_ONCE
     share = alpha / max(1, len(events))
-    return [
-        prove(
-            event.name,
-            event.direction,
-            (hits[event][event.likelier], hits[event][1 - event.likelier]),
-            (drawn[event.likelier], drawn[1 - event.likelier]),
-            claim,
-            delta,
-            share,
-        )
-        for event in events
-    ]
+    return [_proof(event, (hits[0], hits[1]), size, claim, delta, share) for event, hits in counts.items()]
+
+
+def _proof(event: Event, hits: tuple[int, int], size: int, claim: Claim, delta: float, share: float) -> Proof:
+    if event.score.paired:
+        top = float(claim.epsilons[-1]) if claim.deltas[-1] == 0 else math.inf
+        return prove_in_pairs(event.name, event.direction, *hits, top, share)
+    return prove(event.name, event.direction, hits, (size, size), claim, delta, share)

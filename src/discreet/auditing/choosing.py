@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.auditing.draws import Draws
 from discreet.auditing.evidence import Claim, Floats, chance_above, chance_below, epsilon_above
@@ -30,8 +31,14 @@ class Event:
 
     def happens(self, draws: Draws) -> int:
         """Count it."""
+        return int(np.count_nonzero(self.where(draws)))
+
+    def where(self, draws: Draws) -> npt.NDArray[np.bool_]:
+        """Tell for each draw whether it happens."""
         found = self.score.of(draws)
-        return int(np.count_nonzero(found >= self.threshold if self.above else found <= self.threshold))
+        if found.shape != (draws.size,):
+            raise AssertionError(f"{self.score.name} does not score every output.")
+        return np.asarray(found >= self.threshold if self.above else found <= self.threshold)
 
     @property
     def name(self) -> str:

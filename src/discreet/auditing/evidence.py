@@ -104,6 +104,20 @@ class Proof:
         return f"{self.event} ({self.direction}): {a} of {m} against {b} of {n}"
 
 
+def prove_in_pairs(event: str, direction: str, first: int, second: int, claim: float, alpha: float) -> Proof:
+    """Return what discordant pairs prove: draws on both data sets side by side, in an order drawn by lot.
+
+    Let an event have the chances p and q in one pair, whatever state the machine is in, with ``p <= e^epsilon q`` and
+    ``1 - q <= e^epsilon (1 - p)``. Of pairs in which it happens on one side alone it is then the first with a chance of
+    at most ``e^(2 epsilon) / (1 + e^(2 epsilon))``. So a drift that both share proves nothing.
+    """
+    both = first + second
+    low = float(chance_below(np.array([float(first)]), both, alpha)[0]) if both else 0.0
+    epsilon = max(0.0, math.log(low / (1 - low)) / 2) if 0 < low < 1 else 0.0
+    excess = low - 1 / (1 + math.exp(-2 * min(claim, 350.0)))
+    return Proof(event, direction, (first, second), (both, both), (0.0, 1.0), epsilon, excess)
+
+
 def prove(
     event: str, direction: str, hits: tuple[int, int], draws: tuple[int, int], claim: Claim, delta: float, alpha: float
 ) -> Proof:

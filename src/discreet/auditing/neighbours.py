@@ -30,12 +30,28 @@ def hostile_neighbours(schema: Schema, relation: str = "add_remove") -> Iterator
     check_relation(relation)
     if not schema:
         raise InvalidParameter("describe at least one column, as {'amount': (0, 500)}.")
+    keys = [column for column, kind in schema.items() if isinstance(kind, str) and kind == "key"]
     usual = _row(schema, 0.5)
+    newcomer = dict.fromkeys(keys, "newcomer")
     for name, base, row, other in _changes(schema, usual):
         if relation == "add_remove":
-            yield name, base, [*base, row]
-        elif other is not None or base:
-            yield name, [*base, other if other is not None else usual], [*base, row]
+            yield name, _copies(base), _copies([*base, row | newcomer])
+        elif other is not None and repr(other) != repr(row):
+            yield name, _copies([*base, other | newcomer]), _copies([*base, row | newcomer])
+    for column in keys:
+        heavy = [usual | {column: "heavy"}] * HEAVY
+        others = [usual] * 5
+        if relation == "add_remove":
+            yield f"{column}: a heavy user", _copies(others), _copies([*others, *heavy])
+            yield f"{column}: a missing key", _copies(others), _copies([*others, usual | {column: None}])
+        else:
+            moved = [_row(schema, 0.0) | {column: "heavy"}] * HEAVY
+            yield f"{column}: a heavy user", _copies([*others, *moved]), _copies([*others, *heavy])
+
+
+def _copies(rows: list[Row]) -> list[Row]:
+    """Return rows that share nothing: a release that edits one must not edit another."""
+    return [dict(row) for row in rows]
 
 
 def _changes(schema: Schema, usual: Row) -> Iterator[tuple[str, list[Row], Row, Row | None]]:
@@ -66,15 +82,11 @@ def _changes(schema: Schema, usual: Row) -> Iterator[tuple[str, list[Row], Row, 
             usual | {column: low},
         )
     for column, kind in schema.items():
-        if isinstance(kind, Sequence) and not isinstance(kind, str) and column not in numeric:
+        if _is_values(kind):
             crowd = [usual] * 30
             yield f"{column}: a rare key", crowd, usual | {column: kind[-1]}, usual
             for odd in ("never declared", "", "ä", "a\u0308", "A", "a ", None, 0, False):
                 yield f"{column}: key {odd!r}", crowd, usual | {column: odd}, usual
-        if kind == "key":
-            heavy = [usual | {column: "heavy"} for _ in range(HEAVY)]
-            yield f"{column}: a heavy user", heavy, usual | {column: "heavy"}, usual | {column: "other"}
-            yield f"{column}: a missing key", [usual] * 5, usual | {column: None}, usual
 
 
 def _row(schema: Schema, share: float) -> Row:
@@ -82,9 +94,9 @@ def _row(schema: Schema, share: float) -> Row:
     for column, kind in schema.items():
         if _is_bounds(kind):
             row[column] = kind[0] + (kind[1] - kind[0]) * share
-        elif kind == "key":
+        elif isinstance(kind, str) and kind == "key":
             row[column] = f"user {round(share * 10)}"
-        elif isinstance(kind, Sequence) and not isinstance(kind, str) and kind:
+        elif _is_values(kind):
             row[column] = kind[0]
         else:
             raise InvalidParameter(
@@ -94,7 +106,18 @@ def _row(schema: Schema, share: float) -> Row:
 
 
 def _is_bounds(kind: Any) -> bool:  # noqa: ANN401 - any description
-    return isinstance(kind, tuple) and len(kind) == 2 and all(isinstance(end, int | float) for end in kind)
+    return (
+        isinstance(kind, tuple)
+        and len(kind) == 2
+        and all(isinstance(end, int | float) and not isinstance(end, bool) and math.isfinite(end) for end in kind)
+        and kind[0] <= kind[1]
+    )
+
+
+def _is_values(kind: Any) -> bool:  # noqa: ANN401 - any description
+    """Tell whether this is a list of allowed values; a pair of numbers is meant as bounds."""
+    pair = isinstance(kind, tuple) and len(kind) == 2 and all(isinstance(end, int | float) for end in kind)
+    return isinstance(kind, Sequence) and not isinstance(kind, str | bytes) and bool(kind) and not pair
 
 
 def _beyond(end: float, side: int) -> float:

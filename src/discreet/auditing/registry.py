@@ -21,7 +21,7 @@ __all__ = ["TIERS", "Entry", "Tier", "examine", "register", "registered"]
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """How hard to try: seconds and draws for each entry, and the chance of a false alarm in all of them together."""
+    """How hard to try: seconds and draws for each entry, and the chance of a false alarm in each."""
 
     seconds: float
     draws: int

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from discreet.auditing.audit import Audit
@@ -65,17 +66,17 @@ def _board(entries: list[Entry], specimens: tuple[Specimen, ...], tier: str, *, 
     with Progress(*columns, transient=True, disable=quiet) as bar:
         task = bar.add_task("auditing", total=len(entries) + len(specimens), note="")
         for done, entry in enumerate(entries):
-            bar.update(task, description=entry.name)
+            bar.update(task, description=escape(entry.name))
             found = examine(entry, TIERS[tier], partial(_advance, bar, task, done))
             attacked.append(_attacked(entry, found))
             if not quiet:
-                bar.console.print(f"[bold]{entry.name}[/bold]: {found}", highlight=False)
+                bar.console.print(f"{entry.name}: {found}", highlight=False, markup=False)
         for specimen in specimens:
             bar.update(task, description=specimen.name, note="", advance=1)
             hunted = hunt(specimen)
             caught.append(_caught(specimen, hunted))
             if not quiet:
-                bar.console.print(f"[bold]{specimen.name}[/bold] ({specimen.mistake}): {hunted}", highlight=False)
+                bar.console.print(f"{specimen.name} ({specimen.mistake}): {hunted}", highlight=False, markup=False)
     return Scoreboard(tier=tier, alpha=TIERS[tier].alpha, attacked=attacked, caught=caught)
 
 

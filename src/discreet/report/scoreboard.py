@@ -29,7 +29,9 @@ class Attacked:
         """How much too little noise would have been noticed, in words."""
         if self.refuted:
             return "refuted"
-        return f"{math.ceil(100 * self.slack)} % too little" if self.slack < 1 else "gross mistakes"
+        if not self.slack < 1:
+            return "gross mistakes"
+        return f"{math.ceil(100 * self.slack / (1 + self.slack))} % too little"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

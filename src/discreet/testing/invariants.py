@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite
 
 __all__ = ["assert_constant", "assert_order_free", "assert_row_by_row", "assert_sensitivity"]
@@ -23,20 +26,23 @@ def assert_sensitivity(
     Traceback (most recent call last):
     AssertionError: one person moves the answer by 2, and its sensitivity is said to be 1: ...
     """
-    bound = finite(sensitivity, "sensitivity")
-    for one, other in neighbours:
-        moves = [abs(_exact(a) - _exact(b)) for a, b in zip(_entries(query(one)), _entries(query(other)), strict=True)]
+    bound, pairs = finite(sensitivity, "sensitivity"), list(neighbours)
+    if norm not in (1, 2, math.inf) or bound < 0 or not pairs:
+        raise InvalidParameter("give norm 1, 2 or math.inf, a sensitivity that is not negative, and some neighbours.")
+    for one, other in pairs:
+        first, second = _entries(query(one)), _entries(query(other))
+        if first.keys() != second.keys():
+            raise AssertionError(f"one person changes which entries there are: {_short(one)} against {_short(other)}.")
+        moves = [abs(_exact(first[key]) - _exact(second[key])) for key in first]
         if norm == math.inf:
             far = max(moves, default=Fraction(0))
-        elif norm == 1:
-            far = sum(moves, Fraction(0))
         else:
-            far = sum((move**2 for move in moves), Fraction(0))
-        limit = bound**2 if norm == 2 else bound
-        assert far <= limit, (
-            f"one person moves the answer by {far if norm != 2 else math.sqrt(far)}, and its sensitivity is said to be "
-            f"{bound}: {_short(one)} against {_short(other)}."
-        )
+            far = sum((move ** int(norm) for move in moves), Fraction(0))
+        if far > (bound**2 if norm == 2 else bound):
+            raise AssertionError(
+                f"one person moves the answer by {far if norm != 2 else math.sqrt(far)}, and its sensitivity is said "
+                f"to be {bound}: {_short(one)} against {_short(other)}."
+            )
 
 
 def assert_order_free(query: Query, data: Sequence[Any], *, rounds: int = 20) -> None:
@@ -44,12 +50,13 @@ def assert_order_free(query: Query, data: Sequence[Any], *, rounds: int = 20) ->
 
     >>> assert_order_free(max, [1, 2, 3])
     """
-    expected, generator = repr(query(list(data))), random.Random(0)
+    expected, generator = _canonical(query(list(data))), random.Random(0)
     for _ in range(rounds):
         shuffled = list(data)
         generator.shuffle(shuffled)
-        found = repr(query(shuffled))
-        assert found == expected, f"the same rows in another order give {found} instead of {expected}."
+        found = _canonical(query(shuffled))
+        if found != expected:
+            raise AssertionError(f"the same rows in another order give {_short(found)} instead of {_short(expected)}.")
 
 
 def assert_row_by_row(function: Callable[[Sequence[Any]], Sequence[Any]], *parts: Sequence[Any]) -> None:
@@ -62,7 +69,8 @@ def assert_row_by_row(function: Callable[[Sequence[Any]], Sequence[Any]], *parts
     """
     together = [row for part in parts for row in part]
     whole, apart = list(function(together)), [row for part in parts for row in function(part)]
-    assert repr(whole) == repr(apart), f"rows influence each other: together they give {whole}, apart {apart}."
+    if _canonical(whole) != _canonical(apart):
+        raise AssertionError(f"rows influence each other: together they give {whole}, apart {apart}.")
 
 
 def assert_constant(query: Query, data_sets: Iterable[Sequence[Any]]) -> None:
@@ -70,16 +78,36 @@ def assert_constant(query: Query, data_sets: Iterable[Sequence[Any]]) -> None:
 
     >>> assert_constant(lambda rows: "public", [[1], [2, 3]])
     """
-    answers = {repr(query(data)) for data in data_sets}
-    assert len(answers) <= 1, f"an answer that costs nothing depends on the data: {sorted(answers)[:4]}."
+    answers = {_canonical(query(data)) for data in data_sets}
+    if len(answers) > 1:
+        raise AssertionError(f"an answer that costs nothing depends on the data: {sorted(answers)[:4]}.")
 
 
-def _entries(answer: Any) -> list[Any]:  # noqa: ANN401 - an answer of any kind
-    return list(answer) if hasattr(answer, "__iter__") else [answer]
+def _entries(answer: Any) -> dict[Any, Any]:  # noqa: ANN401 - an answer of any kind
+    if isinstance(answer, dict):
+        return answer
+    if isinstance(answer, set | frozenset):
+        raise AssertionError("the entries of a set have no names: return a list or a dictionary.")
+    if isinstance(answer, np.ndarray):
+        return dict(enumerate(answer.ravel().tolist()))
+    return dict(enumerate(answer)) if isinstance(answer, list | tuple) else {0: answer}
+
+
+def _canonical(value: Any) -> str:  # noqa: ANN401 - an answer of any kind
+    """Return a value to the last bit, as a text."""
+    if isinstance(value, np.ndarray):
+        content = value.tolist() if value.dtype == object else value.tobytes().hex()
+        return f"array {value.shape} {value.dtype} {content}"
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__}({', '.join(map(_canonical, value))})"
+    if isinstance(value, dict):
+        return f"dict({', '.join(f'{_canonical(k)}: {_canonical(v)}' for k, v in value.items())})"
+    return repr(value)
 
 
 def _exact(value: Any) -> Fraction:  # noqa: ANN401 - a number of any kind
-    assert not (isinstance(value, float) and not math.isfinite(value)), f"an answer is {value}: no noise can hide that."
+    if isinstance(value, float) and not math.isfinite(value):
+        raise AssertionError(f"an answer is {value}: no noise can hide that.")
     return finite(value, "the answer")
 
 

@@ -50,5 +50,6 @@ def assert_private(
         draws=effort.draws,
         alpha=effort.alpha,
     )
-    assert not found.refuted, str(found)
+    if found.refuted:
+        raise AssertionError(str(found))
     return found

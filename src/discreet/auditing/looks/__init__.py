@@ -22,10 +22,11 @@ __all__ = ["Score", "scores"]
 def scores(first: Draws, second: Draws) -> Iterator[Score]:
     """Return scores fitted to draws from two neighbours."""
     if first.seconds is not None:
-        yield Score("it takes long", _seconds)
+        yield Score("it takes long", _seconds, paired=True)
+    yield Score("not of the usual kind", lambda draws: draws.strange.astype(np.float64))
     if first.numbers is not None and second.numbers is not None:
         yield from of_numbers(first, second)
-    elif first.rows is not None and second.rows is not None and first.rows.shape[1] == second.rows.shape[1]:
+    elif first.rows is not None and second.rows is not None:
         yield from of_rows(first, second)
     else:
         yield from of_anything(first, second)

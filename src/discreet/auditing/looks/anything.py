@@ -17,6 +17,8 @@ MANY = 48
 """Keys that are looked at one by one."""
 
 PREFIXES = (1, 2, 4, 8, 16)
+LOOKED_AT = 256
+"""Entries of a list that are looked at one by one."""
 
 
 def of_anything(first: Draws, second: Draws) -> Iterator[Score]:
@@ -30,7 +32,7 @@ def of_anything(first: Draws, second: Draws) -> Iterator[Score]:
     for key, _ in keys.most_common(MANY):
         yield _each(f"key {key!r} is there", partial(_has, key=key))
         yield _each(f"key {key!r} large", partial(_at, key=key))
-    symbols = Counter(x for one in samples[:2000] if _is_list(one) for x in set(map(_form, one)))
+    symbols = Counter(x for one in samples[:500] if _is_list(one) for x in set(map(_form, one[:LOOKED_AT])))
     for symbol, _ in symbols.most_common(MANY // 4):
         yield _each(f"many {symbol}", partial(_count, symbol=symbol))
         yield _each(f"late {symbol}", partial(_where, symbol=symbol))
@@ -55,41 +57,53 @@ def _kind(one: Any) -> Hashable:  # noqa: ANN401 - any output
 
 
 def _form(one: Any) -> str:  # noqa: ANN401 - any output
-    return repr(one)[:400]
+    try:
+        return repr(one)[:400]
+    except Exception as error:
+        return f"<its repr raises {type(error).__name__}>"
 
 
 def _is_list(one: Any) -> bool:  # noqa: ANN401 - any output
-    return isinstance(one, list | tuple | np.ndarray)
+    return isinstance(one, list | tuple) or (type(one) is np.ndarray and one.ndim > 0)
 
 
 def _number(one: Any) -> float:  # noqa: ANN401 - any output
     try:
         found = float(one)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:
         return -math.inf
     return -math.inf if math.isnan(found) else found
 
 
 def _length(one: Any) -> float:  # noqa: ANN401 - any output
-    return float(len(one)) if hasattr(one, "__len__") else -1.0
+    try:
+        return float(len(one))
+    except Exception:
+        return -1.0
 
 
 def _has(one: Any, key: Hashable) -> float:  # noqa: ANN401 - any output
-    return float(isinstance(one, dict) and key in one)
+    try:
+        return float(isinstance(one, dict) and key in one)
+    except Exception:
+        return -1.0
 
 
 def _at(one: Any, key: Hashable) -> float:  # noqa: ANN401 - any output
-    return _number(one.get(key)) if isinstance(one, dict) else -math.inf
+    try:
+        return _number(one.get(key)) if isinstance(one, dict) else -math.inf
+    except Exception:
+        return -math.inf
 
 
 def _count(one: Any, symbol: str) -> float:  # noqa: ANN401 - any output
-    return float(sum(_form(x) == symbol for x in one)) if _is_list(one) else -1.0
+    return float(sum(_form(x) == symbol for x in one[:LOOKED_AT])) if _is_list(one) else -1.0
 
 
 def _where(one: Any, symbol: str) -> float:  # noqa: ANN401 - any output
     if not _is_list(one):
         return -1.0
-    return float(next((place for place, x in enumerate(one) if _form(x) == symbol), len(one)))
+    return float(next((place for place, x in enumerate(one[:LOOKED_AT]) if _form(x) == symbol), len(one)))
 
 
 def _start(one: Any, length: int) -> Hashable:  # noqa: ANN401 - any output

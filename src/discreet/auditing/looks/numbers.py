@@ -28,11 +28,11 @@ def of_numbers(first: Draws, second: Draws) -> Iterator[Score]:
 
 
 def _value(draws: Draws) -> Floats:
-    return clean(draws.numbers)
+    return np.where(draws.strange, -np.inf, clean(draws.numbers))
 
 
 def _remainder(draws: Draws, modulus: int) -> Integers:
-    return np.asarray(draws.numbers, dtype=np.int64) % modulus
+    return np.where(draws.strange, -1, np.asarray(draws.numbers, dtype=np.int64) % modulus)
 
 
 def _kind(draws: Draws) -> Integers:

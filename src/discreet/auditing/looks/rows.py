@@ -17,6 +17,9 @@ MANY = 48
 PAIRED = 6
 """Columns whose differences are looked at."""
 
+PROJECTED = 400
+"""Columns that a linear rule is fitted to."""
+
 BANDS = 16
 HUGE = 1e12
 
@@ -45,7 +48,8 @@ def of_rows(first: Draws, second: Draws) -> Iterator[Score]:
             f"the exact difference of entries {a} and {b}", partial(_exact_difference, a=a, b=b), first, second
         )
     yield _bayes(first, second)
-    yield from _linear(first, second)
+    if width <= PROJECTED:
+        yield from _linear(first, second)
 
 
 def _finite(draws: Draws) -> Floats:

@@ -23,6 +23,8 @@ class Score:
 
     name: str
     of: Callable[[Draws], Floats]
+    paired: bool = False
+    """Whether draws drift together, as durations do: then they are compared in pairs that were run side by side."""
 
 
 def labelled(name: str, label: Callable[[Draws], Integers], first: Draws, second: Draws) -> Score:
@@ -52,9 +54,6 @@ def keyed(name: str, label: Callable[[Any], Hashable], first: Draws, second: Dra
 
 def each(draws: Draws) -> Any:  # noqa: ANN401 - a list or an array
     """Return the outputs one by one."""
-    for array in (draws.numbers, draws.rows):
-        if array is not None:
-            return array
     return draws.anything
 
 
