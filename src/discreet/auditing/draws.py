@@ -184,15 +184,16 @@ class Source:
                 made = []
             if made:
                 return Drawn((_checked(made[0], count), _checked(made[1], count)))
-        outputs: tuple[list[Any], list[Any]] = ([], [])
-        seconds: tuple[list[float], list[float]] = ([], [])
+        outputs: tuple[list[Any], list[Any]] = ([None] * count, [None] * count)
+        seconds = np.zeros(count), np.zeros(count)
         lots = random.SystemRandom()
-        for _ in range(count):
+        for place in range(count):
             for side in (0, 1) if lots.random() < 0.5 else (1, 0):
-                begun = time.perf_counter()
-                outputs[side].append(self._once(data[side]))
-                seconds[side].append(time.perf_counter() - begun)
-        return Drawn(outputs, (np.array(seconds[0]), np.array(seconds[1])) if self.timing else (None, None))
+                given, begun = data[side], time.perf_counter()
+                output = self._once(given)
+                ended = time.perf_counter()  # before anything is kept, which takes longer on one side or the other
+                outputs[side][place], seconds[side][place] = output, ended - begun
+        return Drawn(outputs, seconds if self.timing else (None, None))
 
     def _once(self, data: Any) -> Any:  # noqa: ANN401 - any input and output
         try:
