@@ -1,4 +1,4 @@
-"""What a hostile referee found once stays found: inputs and parameters on which a claim was false."""
+"""Inputs and parameters on which a claim was once false stay harmless."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""What a hostile referee found: claims that were too good, each held here against a law written out by hand."""
+"""Claims that were once too good, each held here against a law written out by hand."""
 
 import json
 import math
