@@ -14,6 +14,7 @@ from scipy.special import ndtr
 from discreet.accounting import PrivacyLoss
 from discreet.accounting.numerical import Atoms, Composition, GaussianPair, LaplacePair, Sampled
 from discreet.accounting.numerical.lattice import Grid, lower, upper
+from discreet.accounting.numerical.merged import Merged
 from discreet.accounting.terms.gaussian import gaussian_delta
 from discreet.accounting.terms.pure import response_pair
 
@@ -297,3 +298,22 @@ def test_many_failures_are_not_overstated_from_below():
 def test_losses_of_infeasible_size_are_still_bounded(loss):
     low, high = loss.bounds(1e-9)
     assert 0 <= low <= high <= loss.epsilon(0)
+
+
+def test_merged_outcomes_are_post_processing_and_can_be_turned_round():
+    pair = Sampled(GaussianPair(2.0), 0.01)
+    merged = Merged.of(pair, 0.05)
+    edges = np.linspace(-0.2, 6, 200)
+    for a, b in ((merged, merged.reversed()), (merged.reversed(), merged)):
+        (p, q), (p_at, q_at) = a.cells(edges), a.atoms(edges)
+        (r, s), (r_at, s_at) = b.cells(-edges[::-1]), b.atoms(-edges[::-1])
+        assert p == pytest.approx(s[::-1], abs=1e-15)
+        assert q == pytest.approx(r[::-1], abs=1e-15)
+        assert (p_at.sum(), q_at.sum()) == pytest.approx((s_at.sum(), r_at.sum()))
+    for epsilon in (0.0, 0.01, 0.3, 2.0):  # telling less never raises delta
+        x = math.exp(epsilon)
+        whole = 0.01 * gaussian_stick(2.0)((x - 1 + 0.01) / 0.01)
+        cells = merged.cells(np.linspace(merged.cut, 30, 200_001))
+        told = np.maximum(cells[0] - x * cells[1], 0).sum() + max(merged.p - x * merged.q, 0)
+        assert told <= whole * (1 + 1e-9)
+        assert told >= whole * 0.9 or epsilon < 0.05

@@ -1,6 +1,5 @@
 """PrivacyLoss: what a release costs, as a value one can calculate with."""
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.accounting import terms as kinds
 from discreet.accounting.composition import Counted, delta_of, epsilon_of, merged, pure_of, renyi_of
 from discreet.accounting.meaning import Meaning
+from discreet.accounting.record import read_record, show_term, write_record
 from discreet.errors import InvalidParameter, RelationMismatch, UnknownKind
 from discreet.exact import Real, finite, positive, probability, show, upward
 from discreet.exact import probability as exact_probability
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from discreet.accounting.routes import Routes
 
 __all__ = ["PrivacyLoss"]
-
-RECORD = "privacy-loss"
-VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -246,9 +243,7 @@ class PrivacyLoss(Meaning):
         >>> PrivacyLoss.laplace(0.5).to_json()
         '{"record": "privacy-loss", "version": 1, "relation": null, "terms": [{"kind": "laplace", "epsilon": "1/2", ...'
         """
-        terms = [{**kinds.to_record(term), "count": count} for term, count in self.terms]
-        marks = {"grouped": True} if self.grouped else {}
-        return json.dumps({"record": RECORD, "version": VERSION, "relation": self.relation, "terms": terms, **marks})
+        return write_record(self.terms, self.relation, self.grouped)
 
     @classmethod
     def from_json(cls, text: str) -> "PrivacyLoss":
@@ -257,27 +252,14 @@ class PrivacyLoss(Meaning):
         >>> PrivacyLoss.from_json(PrivacyLoss.gaussian(mu=1).to_json()) == PrivacyLoss.gaussian(mu=1)
         True
         """
-        try:
-            record = json.loads(text)
-        except (ValueError, TypeError, RecursionError):
-            raise UnknownKind("this is not a serialised privacy loss: it is not JSON.") from None
-        header = (record.get("record"), record.get("version")) if isinstance(record, dict) else None
-        if header != (RECORD, VERSION) or type(header[1]) is not int:
-            raise UnknownKind(f"this is not a serialised privacy loss of version {VERSION}.")
-        grouped = record.pop("grouped", False)
-        if set(record) != {"record", "version", "relation", "terms"} or not isinstance(record["terms"], list):
-            raise UnknownKind("a serialised privacy loss has the fields record, version, relation and terms.")
-        if type(grouped) is not bool:
-            raise UnknownKind("grouped, where a serialised privacy loss has it, is true or false.")
-        terms = tuple(_read_term(entry) for entry in record["terms"])
-        relation = None if record["relation"] is None else check_relation(record["relation"])
+        terms, relation, grouped = read_record(text)
         try:
             return cls(terms, relation, grouped)
         except RelationMismatch as error:
             raise UnknownKind(f"no theorem covers what this record says: {error}") from None
 
     def __repr__(self) -> str:
-        parts = [_show_term(term, count) for term, count in self.terms] or ["PrivacyLoss()"]
+        parts = [show_term(term, count) for term, count in self.terms] or ["PrivacyLoss()"]
         whole = " + ".join(parts)
         if self.relation is None:
             return whole
@@ -496,41 +478,3 @@ def _whole(value: object, name: str = "the sensitivity of whole numbers") -> int
     if exact.denominator != 1:
         raise InvalidParameter(f"{name} must be a whole number, got {show(exact)}.")
     return exact.numerator
-
-
-def _read_term(entry: object) -> Counted:
-    if not isinstance(entry, dict):
-        raise UnknownKind("each term of a serialised privacy loss is an object.")
-    count = entry.get("count")
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise UnknownKind("each term of a serialised privacy loss has a whole count of at least 1.")
-    return kinds.from_record({key: value for key, value in entry.items() if key != "count"}), count
-
-
-NAMES = {
-    "zcdp": ("zcdp", {"parameter": "rho"}),
-    "approximate": ("approximate", {"failure": "delta"}),
-    "pair": ("from_pair", {}),
-}
-
-
-def _show_term(term: kinds.Term, count: int) -> str:
-    if isinstance(term, kinds.Sampled):
-        text = f"{_show_term(term.base, 1)}.sampled({show(term.rate)})"
-    elif isinstance(term, kinds.SampledSymmetric):
-        text = f"{_show_term(term.base, 1)}.sampled({show(term.rate)}, scheme='symmetric')"
-    else:
-        name, renamed = NAMES.get(term.kind, (term.kind, {}))
-        shown = ", ".join(
-            f"{renamed.get(key, key)}={_show_value(value)}" for key, value in kinds.parameters(term).items()
-        )
-        text = f"PrivacyLoss.{name}({shown})"
-    return f"{count} * {text}" if count > 1 else text
-
-
-def _show_value(value: Any) -> str:  # noqa: ANN401 - a parameter of any kind
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_show_value, value))}]"
-    if hasattr(value, "kind"):
-        return _show_term(value, 1)
-    return repr(value) if isinstance(value, bool) else show(value)

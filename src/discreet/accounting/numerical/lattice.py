@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from discreet.accounting.numerical.merged import Merged
 from discreet.accounting.numerical.pairs import Floats, Pair
 
 __all__ = ["Grid", "Lattice", "lower", "upper"]
@@ -100,65 +101,11 @@ def upper(pair: Pair, grid: Grid, tail: float) -> Lattice:
     return _trimmed(Lattice(anchor, grid.step, places, mass, infinite=above))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Merged:
-    """A pair in which all outcomes with a loss beyond ``cut`` are told as one, which is post-processing.
-
-    At the end of the support of a sampled pair most of the mass lies within a small part of a cell. Merged, it is an
-    atom, and the lattice has a point there.
-    """
-
-    pair: Pair
-    cut: float
-    loss: float
-    p: float
-    q: float
-
-    @classmethod
-    def of(cls, pair: Pair, width: float) -> Pair:
-        """Merge the outcomes within a width of the only end of a support."""
-        low, high = pair.support
-        if math.isfinite(low) == math.isfinite(high):
-            return pair
-        edges = np.array([low, low + width] if math.isfinite(low) else [high - width, high])
-        end = 0 if math.isfinite(low) else 1
-        p, q = (float(c[0] + a[end]) for c, a in zip(pair.cells(edges), pair.atoms(edges), strict=True))
-        if not (p > 0 and q > 0):
-            return pair
-        return cls(pair, float(edges[1 - end]), min(max(math.log(p / q), edges[0]), edges[1]), p, q)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        low, high = self.pair.support
-        return (self.loss, high) if self.loss < self.cut else (low, self.loss)
-
-    def _inside(self, edges: Floats) -> Floats:
-        return np.maximum(edges, self.cut) if self.loss < self.cut else np.minimum(edges, self.cut)
-
-    def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
-        return self.pair.cells(self._inside(edges))
-
-    def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
-        there = (edges > self.cut) if self.loss < self.cut else (edges < self.cut)
-        p, q = (np.where(there, masses, 0.0) for masses in self.pair.atoms(edges))
-        here = int(np.argmin(np.abs(edges - self.loss)))
-        p[here] += self.p
-        q[here] += self.q
-        return p, q
-
-    def span(self, tail: float, /) -> tuple[float, float]:
-        low, high = self.pair.span(tail)
-        return (self.loss, max(high, self.cut)) if self.loss < self.cut else (min(low, self.cut), self.loss)
-
-    def reversed(self) -> Pair:
-        raise NotImplementedError
-
-
 def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     """Return a lattice that the pair dominates."""
     if pair.support[1] - pair.support[0] < grid.step:
         return _constant(grid.step)
-    pair = _Merged.of(pair, grid.step * grid.stride)
+    pair = Merged.of(pair, grid.step * grid.stride)
     anchor, places = _cover(pair, grid, tail)
     losses: Floats = anchor + places.astype(np.float64) * grid.step
     edges = np.empty(2 * losses.size - 1)
