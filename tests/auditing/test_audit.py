@@ -11,6 +11,7 @@ from discreet import Geometric, InvalidParameter, PrivacyLoss
 from discreet.auditing import audit, hostile_neighbours
 from discreet.auditing.audit import _stage
 from discreet.auditing.draws import Drawn, Form, Raised, Source
+from discreet.auditing.entries import our_theorems
 from discreet.auditing.evidence import Claim, chance_above, chance_below, prove
 from discreet.auditing.registry import REGISTRY, TIERS, examine, register, registered
 from discreet.testing import (
@@ -301,6 +302,20 @@ def test_every_mechanism_is_registered():
 def test_no_claim_of_ours_is_refuted(entry):
     found = examine(entry, TIERS["fast"])  # it draws from the secure source; alpha is 1e-9
     assert not found.refuted, str(found)
+
+
+@pytest.mark.parametrize("entry", our_theorems(), ids=lambda entry: entry.name)
+def test_a_theorem_that_claimed_less_would_be_refuted(entry):
+    """Nine tenths of the epsilon, or of mu, is too little; the shuffling theorem has slack, and gets half."""
+    part = 0.5 if entry.name == "shuffled responses" else 0.9
+    whole = entry.claims.epsilon(1e-3)
+    less = {"three Poisson samples": 3 * PrivacyLoss.gaussian(mu=1).sampled(0.2)}.get(
+        entry.name, PrivacyLoss.approximate(part * whole, entry.claims.delta(whole) / 2)
+    )
+    found = audit(
+        entry.release, claims=less, neighbours=list(entry.neighbours), batch=entry.batch, draws=2_000_000, seconds=1e6
+    )
+    assert found.refuted, str(found)
 
 
 def test_registering_from_outside():
