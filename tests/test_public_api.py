@@ -6,13 +6,15 @@ import sys
 import discreet
 
 NAMES = """
-    STAT Account BoundedCount Budget BudgetExceeded DiscreetError DiscreteGaussian Exponential Gaussian Geometric
-    InvalidInput InvalidParameter Laplace MissingExtra NoTheorem NoisyMax NotPrivateWarning PermuteAndFlip Person
-    PrivacyLoss Quantile RandomRecord RandomizedResponse RelationMismatch Row UnboundedSensitivity UnknownKind Warner
-    YesBiased __version__ audit calibrate clamped compose crossover group noise_multiplier parallel repeat routes then
+    STAT Account Answer BoundedCount Bounds Budget BudgetExceeded Column DiscreetError DiscreteGaussian Exponential
+    Forecast Gaussian Geometric InvalidInput InvalidParameter Laplace MissingExtra NoTheorem NoisyMax NotPrivateWarning
+    PermuteAndFlip Person PrivacyLoss Quantile Query RandomRecord RandomizedResponse RelationMismatch ReleaseFailed Row
+    Schema Session Table UnboundedSensitivity UnknownKind Values Warner YesBiased __version__ audit calibrate clamped
+    col compose correlation count count_distinct covariance crossover group lit max mean median min noise_multiplier
+    parallel quantile quantiles repeat routes stddev sum then top_k variance when
 """.split()  # noqa: SIM905 - names read better than a column of strings
 
-HEAVY = ("altair", "jinja2", "pandas", "pytest", "rich", "scipy", "typer", "vl_convert")
+HEAVY = ("altair", "duckdb", "jinja2", "pandas", "pyarrow", "pyspark", "sqlglot", "pytest", "rich", "scipy", "typer", "vl_convert")
 
 
 def test_the_list_is_held():

@@ -2,11 +2,13 @@
 
     DiscreetError
      ├── InvalidParameter        a setting that no mechanism could have (also a ValueError)
+     │    ├── InvalidQuery           a text that is no query, or that asks for what no query may
      │    └── UnboundedSensitivity   bounds are missing, so one person could change the answer without limit
      ├── InvalidInput            data outside the domain a mechanism promised to accept (also a ValueError)
      ├── RelationMismatch        two neighbour relations were mixed, or one is needed and was not said
      ├── NoTheorem               no theorem covers this combination
      ├── BudgetExceeded          a loss does not fit into what is left of a budget; nothing was spent
+     ├── ReleaseFailed           a release that was charged could not be completed; the curator's log says why
      ├── UnknownKind             a serialised record of a kind this version does not know
      └── MissingExtra            an optional package is not installed (also an ImportError)
 
@@ -20,10 +22,12 @@ __all__ = [
     "DiscreetError",
     "InvalidInput",
     "InvalidParameter",
+    "InvalidQuery",
     "MissingExtra",
     "NoTheorem",
     "NotPrivateWarning",
     "RelationMismatch",
+    "ReleaseFailed",
     "UnboundedSensitivity",
     "UnknownKind",
 ]
@@ -35,6 +39,10 @@ class DiscreetError(Exception):
 
 class InvalidParameter(DiscreetError, ValueError):
     """A setting that no mechanism could have: a negative scale, an epsilon of NaN."""
+
+
+class InvalidQuery(InvalidParameter):
+    """A text that is no query, or that asks for what no query may; the message says what works instead."""
 
 
 class UnboundedSensitivity(InvalidParameter):
@@ -55,6 +63,15 @@ class NoTheorem(DiscreetError):
 
 class BudgetExceeded(DiscreetError):
     """A loss does not fit into what is left of a budget; nothing was spent and nothing may be released."""
+
+
+class ReleaseFailed(DiscreetError):
+    """A release that was charged could not be completed. Always the same words: what went wrong may depend on data."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the release could not be completed, and what it was charged stays spent. The curator's log says why."
+        )
 
 
 class UnknownKind(DiscreetError):

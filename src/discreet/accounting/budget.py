@@ -164,6 +164,49 @@ class Account:
             both = None if pure is None or epsilon is None else pure + epsilon
             self._state = (spent + cost, both, relation)
 
+    def exhaust(self, loss: PrivacyLoss, /, *, epsilon: Real) -> None:
+        """Spend everything on one loss, or refuse it and change nothing.
+
+        A filter leaves room for choosing as one goes. If nothing was spent and nothing ever will be again, a loss needs
+        only be (epsilon, delta)-DP by itself, epsilon being no larger than what the account promises with its delta.
+
+        >>> many = 60 * PrivacyLoss.laplace(0.04)
+        >>> account = Budget(1, 1e-6).open()
+        >>> account.fits(many)
+        False
+        >>> account.exhaust(many, epsilon=1)
+        >>> account.largest_epsilon()
+        Fraction(0, 1)
+        """
+        self._charge(loss)
+        promised = positive(epsilon, "epsilon")
+        fits = self.rule.delta(promised) <= self.delta and Fraction(loss.delta(promised)) <= self.delta
+        with self._lock:
+            spent, _, relation = self._state
+            relation = _agreed(relation, loss.relation)
+            if spent != Cost() or not fits:
+                raise BudgetExceeded(
+                    "this does not fit into what is left, and only a loss that is spent first and is as private as the "
+                    "whole budget may take all of it. Nothing was spent: release nothing."
+                )
+            self._state = (self._limit, None, relation)
+
+    def cost(self, loss: PrivacyLoss, /) -> Cost:
+        """Return what a loss would cost, in the currency of the filter; nothing is spent."""
+        return self._charge(loss)[0]
+
+    def fits(self, loss: PrivacyLoss, /) -> bool:
+        """Return whether a loss would be admitted now; nothing is spent.
+
+        >>> account = Budget(1).open()
+        >>> account.fits(PrivacyLoss.laplace(1)), account.fits(PrivacyLoss.laplace(2)), account.spent.amount
+        (True, False, Fraction(0, 1))
+        """
+        try:
+            return self.cost(loss).within(self.remaining)
+        except BudgetExceeded:
+            return False
+
     @property
     def spent(self) -> Cost:
         """What has been spent, in the currency of the filter."""

@@ -1,0 +1,390 @@
+"""A plan: everything about a release that is known before any data is read.
+
+Making a plan resolves the query, collects the measures its columns need, splits epsilon among them, and says what it
+costs and how far off each column may be. It is the same for every data set.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Literal, cast
+
+from discreet.accounting import PrivacyLoss
+from discreet.errors import InvalidParameter
+from discreet.exact import Real, finite, positive
+from discreet.mechanisms import GaussianThreshold, LaplaceThreshold, OptimalSelection
+from discreet.session.columns import Column, Ranked, Workshop
+from discreet.session.noise import Noise, Reach
+from discreet.session.ranks import RankMechanism, rank_mechanism
+from discreet.session.sources import Attached, Tables
+from discreet.session.split import Split
+from discreet.tables.bounding import Bounding, Rows
+from discreet.tables.dialects import Dialect
+from discreet.tables.expressions import Expression, Name
+from discreet.tables.kinds import Value, kind_of
+from discreet.tables.measures import Additive, Count
+from discreet.tables.order import PERSON_KINDS, Salt
+from discreet.tables.query import Query
+from discreet.tables.typed import Origin, Scope, Typed
+from discreet.units import Person, Relation, Row
+
+__all__ = ["KeySelection", "Plan", "Settings", "make_plan"]
+
+KeySelection = Literal["gaussian", "laplace", "optimal"]
+
+MOST_KEYS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What may be chosen for one release, all of it public."""
+
+    epsilon: Fraction
+    delta: Fraction
+    key_delta: Fraction
+    level: float
+    group_size: float
+    split: Mapping[str, float]
+    noise: Literal["auto", "gaussian", "laplace"]
+    keys: KeySelection
+    adds_rho: bool
+    count_groups: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query that is ready to be charged and released."""
+
+    query: Query
+    rows: Rows
+    key_names: tuple[str, ...]
+    public_keys: tuple[tuple[Value, ...], ...] | None
+    columns: tuple[Column | Ranked, ...]
+    measures: dict[str, Additive]
+    known: dict[str, int]
+    noise: dict[str, Noise]
+    ranks: dict[str, RankMechanism]
+    selection: OptimalSelection | LaplaceThreshold | GaussianThreshold | None
+    group_count: Noise | None
+    shares: dict[str, float]
+    settings: Settings
+    loss: PrivacyLoss
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta that belongs to the epsilon of this query."""
+        gaussian = any(noise.kind == "gaussian" for noise in self.noise.values())
+        keys = self.settings.key_delta if self.selection is not None else Fraction(0)
+        return keys + (self.settings.delta if gaussian else 0)
+
+    @property
+    def whole(self) -> PrivacyLoss:
+        """The release as one (epsilon, delta) loss, for budgets that add these up.
+
+        Laplace noise, choices and selections of groups cost their epsilons, Gaussian noise its share of epsilon at the
+        delta of the settings by the conversion of zCDP, and these add (Dwork et al., EUROCRYPT 2006).
+        """
+        return PrivacyLoss.approximate(self.settings.epsilon, self.delta).under(str(self.loss.relation))
+
+    @property
+    def keys_told(self) -> str:
+        """Which groups are shown, in words."""
+        if self.selection is not None:
+            return f"private: a group is shown when about {self.selection.threshold:,} {self.units} or more are in it"
+        if not self.key_names:
+            return ""
+        return f"public: {len(self.public_keys or ()):,} declared"
+
+    @property
+    def units(self) -> str:
+        """What is protected, in the plural."""
+        return "rows" if self.rows.bounding.key is None else "persons"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the answer should know."""
+        told = ["The interval covers the noise, not what bounds on rows, groups and values left out."]
+        if self.selection is not None:
+            told.append("Groups with few members are left out; a missing group is not an empty one.")
+        return tuple(told)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Everything public that the release was made with."""
+        bounding, settings = self.rows.bounding, self.settings
+        return {
+            "query": self.query.text or repr(self.query),
+            "epsilon": float(settings.epsilon),
+            "delta": float(self.delta),
+            "relation": self.loss.relation,
+            "unit": self.units,
+            "groups": bounding.groups,
+            "rows": bounding.rows,
+            "keys": self.keys_told,
+            "threshold": None if self.selection is None else self.selection.threshold,
+            "split": dict(self.shares),
+            "noise": {name: str(noise) for name, noise in self.noise.items()},
+        }
+
+    def error(self, measure: str, beta: float) -> float:
+        """Return how far a measure may be off, in what it stands for."""
+        if measure in self.known:
+            return 0.0
+        return float(self.noise[measure].error(beta) * self.measures[measure].step)
+
+    def expected(self, column: Column | Ranked) -> float | None:
+        """Return the error of a column that is promised at the level, for a group of the assumed size."""
+        if isinstance(column, Column):
+            return column.expected(self.error, 1 - self.settings.level, self.settings.group_size)
+        return None
+
+
+def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, settings: Settings) -> Plan:
+    """Plan a release, or say what is wrong with the query."""
+    if not query.aggregates:
+        raise InvalidParameter("a query needs aggregates: add .agg(n=dp.count()), or COUNT(*) AS n in SQL.")
+    scope, source, key = _scope(query, tables, unit)
+    filters = [scope.resolve(condition) for condition in query.filters]
+    for condition in filters:
+        if condition.kind != "bool":
+            raise InvalidParameter(f"where takes conditions, got a {condition.kind}.")
+    keys = [_key(name, scope.resolve(value)) for name, value in query.keys]
+    declared = [
+        _declared(name, value, typed, query, tables) for (name, value), typed in zip(query.keys, keys, strict=True)
+    ]
+    public = None if any(values is None for values in declared) else _product(declared)
+    groups, rows = _bounds(unit, public, grouped=bool(keys))
+    bounding = Bounding(key, groups, rows, salt)
+    staged = Rows(scope, source, filters, keys, declared, bounding)
+    person = unit.key if isinstance(unit, Person) else None
+    workshop = Workshop(scope, cast("str | None", person), query.aggregates)
+    known = _known(workshop.measures, unit, query)
+    relation: Relation = unit.relation
+    single = not keys
+    split = Split(workshop.columns, known, keys_private=public is None, chosen=settings.split)
+    reaches = {
+        name: Reach(groups, *measure.range(rows), relation, single)
+        for name, measure in workshop.measures.items()
+        if name not in known
+    }
+    selection_epsilon = settings.epsilon * split.keys
+    selection = None if public is not None else _selection(settings, selection_epsilon, groups, relation)
+    epsilon_left = settings.epsilon
+    group_count = None
+    if settings.count_groups:
+        if public is not None:
+            raise InvalidParameter("all groups of this query are public: there are no dropped ones to count.")
+        share = settings.epsilon / 20
+        group_count = Noise.laplace(Reach(groups, 0, 1, relation), share)
+        epsilon_left -= share
+    scale = epsilon_left / settings.epsilon
+    if selection is not None:
+        selection = _selection(settings, selection_epsilon * scale, groups, relation)
+    noise = split.additive(reaches, epsilon_left, settings)
+    ranks = {
+        column.name: rank_mechanism(
+            column, epsilon_left * split.ranks[column.name], groups, rows, relation, settings.level
+        )
+        for column in workshop.columns
+        if isinstance(column, Ranked)
+    }
+    losses = [one.loss for one in noise.values()]
+    losses += [one.loss for one in ranks.values()]
+    losses += [] if selection is None else [selection.loss]
+    losses += [] if group_count is None else [group_count.loss]
+    loss = PrivacyLoss.total(losses) if losses else PrivacyLoss.pure(0)
+    return Plan(
+        query,
+        staged,
+        tuple(name for name, _ in query.keys),
+        public,
+        tuple(workshop.columns),
+        workshop.measures,
+        known,
+        noise,
+        ranks,
+        selection,
+        group_count,
+        split.shown,
+        settings,
+        loss.under(relation),
+    )
+
+
+def _scope(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, str, Typed | None]:
+    """Return the columns of the joined tables, what stands after FROM, and the person of a row."""
+    dialect = tables.engine.dialect
+    first = tables[query.table]
+    if not first.private:
+        raise InvalidParameter(
+            f"{first.name} is public: read it as it is, or start from a private table and join it. "
+            f"Private: {_names(tables.private)}."
+        )
+    columns: dict[tuple[str | None, str], Origin | None] = {}
+    _enter(columns, first, "t0", dialect)
+    scope = Scope(dialect, columns)
+    source = f"{first.relation.sql} t0"
+    key = None
+    if isinstance(unit, Person):
+        key = scope.resolve(Name(_key_name(first), first.name))
+        if key.kind not in PERSON_KINDS:
+            raise InvalidParameter(f"persons are told apart by whole numbers, texts or dates, not by a {key.kind}.")
+    for place, join in enumerate(query.joins):
+        table = tables[join.table]
+        alias = f"t{place + 1}"
+        if table.private:
+            _private_join(join.on, first, table, unit)
+        left = [scope.resolve(_stored(name)) for name, _ in join.on]
+        if any(one.level for one in left):
+            raise InvalidParameter("a join compares stored columns.")
+        _enter(columns, table, alias, dialect)
+        own = Scope(
+            dialect,
+            {
+                (None, name): Origin(f"{alias}.{dialect.identifier(name)}", "", stored, table.schema[name])
+                for name, stored in table.relation.columns.items()
+            },
+        )
+        right = [own.resolve(Name(name)) for _, name in join.on]
+        for a, b, (name, _) in zip(left, right, join.on, strict=True):
+            if a.kind != b.kind or a.kind in ("float", None):
+                raise InvalidParameter(
+                    f"a join on {name} compares {a.kind} with {b.kind}: both must be of one type, no decimals."
+                )
+        conditions = " AND ".join(f"{_direct(a, scope)} = {b.sql}" for a, b in zip(left, right, strict=True))
+        relation = table.relation.sql
+        if not table.private:
+            tables.check_unique(table, alias, [name for _, name in join.on], [one.sql for one in right])
+        source += f" {'LEFT' if join.outer else 'INNER'} JOIN {relation} {alias} ON {conditions}"
+    return scope, source, key
+
+
+def _direct(typed: Typed, scope: Scope) -> str:
+    """Return a value in terms of stored columns, for conditions that stand beside FROM."""
+    sql = typed.sql
+    for name, origin in scope.used.items():
+        sql = sql.replace(name, origin.source)
+    return sql
+
+
+def _enter(columns: dict[tuple[str | None, str], Origin | None], table: Attached, alias: str, dialect: Dialect) -> None:
+    for name, stored in table.relation.columns.items():
+        place = dialect.identifier(f"c_{len(columns)}_")
+        origin = Origin(place, f"{alias}.{dialect.identifier(name)}", stored, table.schema[name])
+        columns[table.name, name] = origin
+        columns[None, name] = None if (None, name) in columns else origin
+
+
+def _private_join(on: Sequence[tuple[str, str]], first: Attached, table: Attached, unit: Row | Person) -> None:
+    if not isinstance(unit, Person):
+        raise InvalidParameter(
+            "two private tables can be joined only where persons are protected: one row could match many others. "
+            'Open the session with unit=dp.Person("key", groups=..., rows=...).'
+        )
+    wanted = (_key_name(first), _key_name(table))
+    if (_split(on[0][0])[1], on[0][1]) != wanted and wanted not in [(_split(a)[1], b) for a, b in on]:
+        raise InvalidParameter(
+            f"private tables are joined on the person: on={{{wanted[0]!r}: {wanted[1]!r}}}, perhaps with more columns."
+        )
+
+
+def _key_name(table: Attached) -> str:
+    if table.key is None:
+        raise InvalidParameter(f"{table.name} has no privacy key.")
+    return table.key
+
+
+def _split(name: str) -> tuple[str | None, str]:
+    table, dot, column = name.partition(".")
+    return (table, column) if dot else (None, name)
+
+
+def _stored(name: str) -> Name:
+    table, column = _split(name)
+    return Name(column, table)
+
+
+def _names(tables: Sequence[Attached]) -> str:
+    return ", ".join(table.name for table in tables)
+
+
+def _key(name: str, typed: Typed) -> Typed:
+    if typed.kind in ("float", "timestamp", None):
+        raise InvalidParameter(
+            f"{name} is a {typed.kind}, and groups have names that are equal or not: "
+            "use .bin([0, 10, 20]), .round(), or .cast('date')."
+        )
+    return typed
+
+
+def _declared(name: str, value: Expression, typed: Typed, query: Query, tables: Tables) -> tuple[Value, ...] | None:
+    """Return the keys that a group has by declaration: written in the query, or following from its expression."""
+    values = query.public.get(name)
+    if isinstance(values, Name):
+        values = tables.values(values)
+    if values is None:
+        return typed.domain or tables.values_of(value, [query.table, *(join.table for join in query.joins)])
+    if wrong := {kind_of(one) for one in values if one is not None} - {typed.kind}:
+        raise InvalidParameter(f"the keys of {name} are of type {typed.kind}, got {', '.join(sorted(wrong))}.")
+    return values
+
+
+def _product(declared: Sequence[tuple[Value, ...] | None]) -> tuple[tuple[Value, ...], ...]:
+    lists = [values for values in declared if values is not None]
+    if prod(map(len, lists)) > MOST_KEYS:
+        raise InvalidParameter(f"the declared values make more than {MOST_KEYS} groups. Group by fewer columns.")
+    return tuple(product(*lists))
+
+
+def _bounds(unit: Row | Person, public: tuple[tuple[Value, ...], ...] | None, *, grouped: bool) -> tuple[int, int]:
+    if isinstance(unit, Row):
+        return 1, 1
+    if unit.rows is None or (unit.groups is None and grouped):
+        missing = "rows" if unit.rows is None else "groups"
+        raise InvalidParameter(
+            f"the unit does not say how many {missing} of a person may count. "
+            f"Write dp.Person({unit.key!r}, groups=3, rows=5) with your own numbers."
+        )
+    groups = 1 if not grouped else cast("int", unit.groups)
+    return groups if public is None else min(groups, len(public)), unit.rows
+
+
+def _known(measures: Mapping[str, Additive], unit: Row | Person, query: Query) -> dict[str, int]:
+    """Return the measures that are public: the number of rows of a whole table of public size."""
+    if not isinstance(unit, Row) or unit.size is None or query.filters or query.keys or query.joins:
+        return {}
+    return {
+        name: unit.size for name, measure in measures.items() if isinstance(measure, Count) and measure.value is None
+    }
+
+
+def _selection(
+    settings: Settings, epsilon: Fraction, groups: int, relation: Relation
+) -> OptimalSelection | LaplaceThreshold | GaussianThreshold:
+    if not settings.key_delta:
+        raise InvalidParameter(
+            "the groups of this query are private, and showing some of them takes a delta above 0. Declare the values "
+            "of the columns (schema: values), or open the session with dp.Budget(epsilon, delta)."
+        )
+    if settings.keys == "gaussian":
+        return GaussianThreshold(epsilon=epsilon, delta=settings.key_delta, groups=groups, relation=relation)
+    if settings.keys == "laplace":
+        return LaplaceThreshold(epsilon=epsilon, delta=settings.key_delta, groups=groups, relation=relation)
+    return OptimalSelection(epsilon=epsilon, delta=settings.key_delta, groups=groups, relation=relation)
+
+
+def requested(epsilon: Real | None) -> Fraction | None:
+    """Return an epsilon that somebody wrote."""
+    return None if epsilon is None else positive(epsilon, "epsilon")
+
+
+def small(delta: Real | None) -> Fraction | None:
+    """Return a delta that somebody wrote."""
+    if delta is None:
+        return None
+    exact = finite(delta, "delta")
+    if not 0 <= exact < 1:
+        raise InvalidParameter("delta is a probability: 0 at least, and below 1.")
+    return exact

@@ -1,0 +1,163 @@
+"""The tables of a session: where each is, what is declared about it, and whether it is private."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from discreet.errors import InvalidParameter
+from discreet.tables.engines import Engine, Relation, engine_for
+from discreet.tables.expressions import Expression, Name
+from discreet.tables.kinds import Kind, Value
+from discreet.tables.schema import Schema
+
+__all__ = ["Table", "Tables"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A private table with a schema of its own, for sessions with several; ``key`` names the person in it.
+
+    >>> Table("people.parquet", schema={"age": "int"}, key="id").key
+    'id'
+    """
+
+    source: object
+    schema: object = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A table that the engine can read."""
+
+    name: str
+    relation: Relation
+    schema: Schema
+    private: bool
+    key: str | None
+
+
+class Tables:
+    """All tables of a session, in one engine."""
+
+    def __init__(
+        self,
+        data: object,
+        *,
+        schema: object,
+        name: str | None,
+        public: Mapping[str, object] | None,
+        key: str | None,
+        engine: Engine | None,
+        settings: Mapping[str, Any],
+    ) -> None:
+        private = _named(data, schema, name, key)
+        shared = {str(title): _table(source, None) for title, source in (public or {}).items()}
+        if both := set(private) & set(shared):
+            raise InvalidParameter(f"{', '.join(sorted(both))} is given as private and as public.")
+        first = next(iter(private.values())).source
+        self.engine = engine_for(first, settings) if engine is None else engine
+        self.attached = {
+            title: self._attach(title, table, private=title in private) for title, table in (private | shared).items()
+        }
+        for table in self.attached.values():
+            if table.private and table.key is not None and table.key not in table.relation.columns:
+                raise InvalidParameter(
+                    f"{table.name} has no column {table.key!r} to tell persons apart. "
+                    f"It has: {', '.join(table.relation.columns) or 'none'}."
+                )
+
+    def _attach(self, name: str, table: Table, *, private: bool) -> Attached:
+        declared = Schema.read(table.schema)  # type: ignore[arg-type]
+        relation = self.engine.attach(name, table.source, tuple(declared.columns))
+        types: dict[str, Kind | None] = {
+            column: "float" if stored == "decimal" else None if stored == "other" else stored
+            for column, stored in relation.columns.items()
+        }
+        return Attached(name, relation, declared.completed(types), private, table.key if private else None)
+
+    def __getitem__(self, name: str) -> Attached:
+        if name not in self.attached:
+            raise InvalidParameter(f"there is no table {name}. There are: {', '.join(self.attached)}.")
+        return self.attached[name]
+
+    def check_unique(self, table: Attached, alias: str, columns: list[str], values: list[str]) -> None:
+        """Refuse a public table in which a key, as it is compared, occurs twice: a private row would count twice."""
+        chosen = ", ".join(f"{value} AS v_{i}" for i, value in enumerate(values))
+        names = [f"v_{i}" for i in range(len(values))]
+        known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        read = f"SELECT {chosen} FROM {table.relation.sql} {alias}"
+        grouped = f"SELECT 1 AS one FROM ({read}) r WHERE {known} GROUP BY {', '.join(names)} HAVING COUNT(*) > 1"
+        twice = self._public(f"SELECT COUNT(*) AS n FROM ({grouped}) d")[0]["n"]
+        if twice:
+            raise InvalidParameter(
+                f"the public table {table.name} has the same {', '.join(columns)} in several rows, so that a private "
+                "row would be counted several times. Keep one row for each."
+            )
+
+    def values(self, column: Name) -> tuple[Value, ...]:
+        """Return the different values of a column of a public table, in order."""
+        table = self[str(column.table)]
+        if table.private:
+            raise InvalidParameter(f"{table.name} is private: its values are no public keys.")
+        if column.name not in table.relation.columns:
+            raise InvalidParameter(f"{table.name} has no column {column.name}.")
+        name, kind = self.engine.dialect.identifier(column.name), table.schema[column.name].type
+        read = None if kind is None else self.engine.dialect.read(name, table.relation.columns[column.name], kind)
+        if read is None or kind in ("float", "timestamp"):
+            raise InvalidParameter(f"{table.name}.{column.name} is of a type that makes no keys.")
+        rows = self._public(f"SELECT DISTINCT {read} AS v FROM {table.relation.sql} t")
+        return tuple(sorted(row["v"] for row in rows if row["v"] is not None))
+
+    def values_of(self, value: Expression, names: list[str]) -> tuple[Value, ...] | None:
+        """Return the values of an expression that is a column of a public table, and of no private one."""
+        if not isinstance(value, Name):
+            return None
+        having = [name for name in names if value.name in self[name].relation.columns]
+        if value.table is not None:
+            having = [name for name in having if name == value.table]
+        if len(having) != 1 or self[having[0]].private:
+            return None
+        kind = self[having[0]].schema[value.name].type
+        return None if kind in ("float", "timestamp", None) else self.values(Name(value.name, having[0]))
+
+    def _public(self, sql: str) -> list[dict[str, Any]]:
+        return cast("list[dict[str, Any]]", self.engine.run(sql).to_pylist())
+
+    @property
+    def private(self) -> list[Attached]:
+        """The private tables."""
+        return [table for table in self.attached.values() if table.private]
+
+
+def _named(data: object, schema: object, name: str | None, key: str | None) -> dict[str, Table]:
+    if isinstance(data, Mapping):
+        if not data or name is not None:
+            raise InvalidParameter("give at least one table; several are named by their keys, without name=.")
+        schemas = schema if isinstance(schema, Mapping) else {}
+        if unknown := set(schemas) - set(data):
+            raise InvalidParameter(
+                "with several tables a schema maps each of them to its columns; "
+                f"there is no table {', '.join(map(str, unknown))}."
+            )
+        return {str(title): _table(source, schemas.get(title), key) for title, source in data.items()}
+    table = _table(data, schema, key)
+    return {name or _stem(table.source): table}
+
+
+def _table(source: object, schema: object, key: str | None = None) -> Table:
+    if isinstance(source, Table):
+        return Table(source.source, source.schema if source.schema is not None else schema, source.key or key)
+    return Table(source, schema, key)
+
+
+def _stem(source: object) -> str:
+    """Return the name of a file or database table, and of a frame the word data."""
+    if isinstance(source, Path):
+        return source.stem.partition(".")[0]
+    if isinstance(source, str):
+        text = source.rpartition("#")[2] if "://" in source else source
+        stem = Path(text).stem.partition(".")[0] if "/" in text or Path(text).suffix else text.rpartition(".")[2]
+        return "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in stem) or "data"
+    return "data"

@@ -1,0 +1,188 @@
+"""DuckDB: files, frames and its own tables, in this process."""
+
+import csv
+import glob
+import gzip
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InvalidParameter, MissingExtra
+from discreet.tables.dialects import DuckDB, Stored
+from discreet.tables.engines.engine import Engine, Relation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["DuckDBEngine"]
+
+TYPES: dict[str, Stored] = {
+    "BOOLEAN": "bool",
+    "DATE": "date",
+    "DOUBLE": "float",
+    "FLOAT": "float",
+    "VARCHAR": "str",
+    "UUID": "str",
+    "UBIGINT": "decimal",
+    "HUGEINT": "decimal",
+    "UHUGEINT": "decimal",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMP_S": "timestamp",
+    "TIMESTAMP_MS": "timestamp",
+    "TIMESTAMP_NS": "timestamp",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+    "TINYINT": "int",
+    "SMALLINT": "int",
+    "INTEGER": "int",
+    "BIGINT": "int",
+    "UTINYINT": "int",
+    "USMALLINT": "int",
+    "UINTEGER": "int",
+}
+
+
+class DuckDBEngine(Engine):
+    """A connection of its own, or one that it is given.
+
+    ``memory`` is what DuckDB may hold (``"2GB"``) before it writes to disk.
+    """
+
+    def __init__(self, connection: Any = None, *, memory: str | None = None, threads: int | None = None) -> None:  # noqa: ANN401
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtra("duckdb", "tables") from None
+        self.dialect = DuckDB()
+        self._own = connection is None
+        self._connection = duckdb.connect() if connection is None else connection.cursor()
+        self._lock = threading.Lock()
+        self._held: list[object] = []
+        self._connection.execute("SET TimeZone = 'UTC'")
+        self._connection.execute("SET enable_progress_bar = false")
+        if memory is not None:
+            self._connection.execute("SET memory_limit = $1", [str(memory)])
+        if threads is not None:
+            self._connection.execute("SET threads = $1", [int(threads)])
+
+    def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
+        """Attach a file, a glob, a frame, an Arrow table, or the name of one of DuckDB's own tables.
+
+        The types of a text file would be guessed from its rows, so everything in it is read as text. A CSV file has its
+        names in the first line; a JSON file has the columns that are declared.
+        """
+        if isinstance(source, str | Path):
+            sql = self._file(source, declared)
+        else:
+            view = f"discreet_{len(self._held)}_{name}"
+            self._held.append(source)
+            self._connection.register(view, self._arrow(source))
+            sql = self.dialect.identifier(view)
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
+        return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described})
+
+    def run(self, sql: str) -> "pa.Table":
+        """Return the result; one query at a time."""
+        with self._lock:
+            return self._connection.execute(sql).to_arrow_table()
+
+    def interrupt(self) -> None:
+        """Stop the query that runs."""
+        self._connection.interrupt()
+
+    def progress(self) -> float:
+        """Return how much of the running query is done, in percent; negative if that is not known."""
+        return float(self._connection.query_progress())
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _file(self, source: str | Path, declared: Sequence[str]) -> str:
+        text = str(source)
+        suffixes = [suffix.lower() for suffix in Path(text).suffixes]
+        ending = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] in (".gz", ".zst") else "".join(suffixes[-1:])
+        path = self.dialect.string(text)
+        if ending not in (".parquet", ".pq", ".csv", ".tsv", ".json", ".jsonl", ".ndjson"):
+            if not isinstance(source, Path) and not self._own and not ending.startswith((".", "/")):
+                return ".".join(self.dialect.identifier(part) for part in text.split("."))
+            raise InvalidParameter(
+                f"{text} is not a Parquet, CSV or JSON file. Give a path with such an ending, a frame, an Arrow table, "
+                "or a table of a database."
+            )
+        found = sorted(glob.glob(text, recursive=True))  # noqa: PTH207  a pattern may be absolute
+        if not found:
+            raise InvalidParameter(f"there is no file {text}.")
+        if ending in (".parquet", ".pq"):
+            return f"read_parquet({path})"
+        if ending in (".csv", ".tsv"):
+            comma = "," if ending == ".csv" else "\t"
+            columns = self._texts(_header(found[0], comma))
+            return (
+                f"read_csv({path}, auto_detect = false, header = true, delim = '{comma}', quote = '\"', escape = '\"', "
+                f"null_padding = true, ignore_errors = true, columns = {columns})"
+            )
+        if not declared:
+            raise InvalidParameter("a JSON file has no list of columns: declare those that are used in the schema.")
+        lines = "auto" if ending == ".json" else "newline_delimited"
+        columns, skip = self._texts(declared), str(ending != ".json").lower()
+        return f"read_json({path}, format = '{lines}', ignore_errors = {skip}, columns = {columns})"
+
+    def _texts(self, names: Sequence[str]) -> str:
+        return "{" + ", ".join(f"{self.dialect.string(name)}: 'VARCHAR'" for name in names) + "}"
+
+    def _arrow(self, source: Any) -> object:  # noqa: ANN401  a frame of some library
+        """Return a frame as Arrow, without a copy where it can be; columns of Python objects become texts."""
+        module = type(source).__module__.partition(".")[0]
+        if module == "pyarrow":
+            return source
+        if module == "polars":
+            lazy = getattr(source, "collect", None)
+            return (lazy() if lazy is not None else source).to_arrow()
+        if module == "pandas":
+            return _pandas(source)
+        raise InvalidParameter(
+            f"a table is a path, a pandas or Polars frame, an Arrow table or a database table, got "
+            f"{type(source).__name__}."
+        )
+
+
+def _header(path: str, comma: str) -> list[str]:
+    """Return the names in the first line of a CSV file."""
+    try:
+        if path.endswith(".zst"):
+            raise InvalidParameter("compressed CSV files are read as .gz: their first line holds the names.")
+        with (
+            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+            if path.endswith(".gz")
+            else Path(path).open(encoding="utf-8-sig", newline="") as lines
+        ):
+            names = next(csv.reader(lines, delimiter=comma), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise InvalidParameter(f"{path} cannot be read as a CSV file in UTF-8.") from None
+    if not names or len(set(names)) < len(names) or not all(names):
+        raise InvalidParameter(f"the first line of {path} must name every column once.")
+    return names
+
+
+def _stored(told: str) -> Stored:
+    if told.startswith("DECIMAL"):
+        return "decimal"
+    if told.startswith("ENUM"):
+        return "str"
+    return TYPES.get(told, "other")
+
+
+def _pandas(frame: Any) -> "pa.Table":  # noqa: ANN401  a pandas frame
+    """Return a pandas frame as Arrow. Objects are written as text one by one: their type must not depend on others."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in frame.columns:
+        column = frame[name]
+        if str(column.dtype) == "object":
+            texts = [None if value is None or value != value else str(value) for value in column.tolist()]
+            columns[str(name)] = pa.array(texts, type=pa.string())
+        else:
+            columns[str(name)] = pa.Array.from_pandas(column)
+    return pa.table(columns)

@@ -1,0 +1,104 @@
+"""Spark as an engine, beside the user's own session.
+
+Queries run in a session of their own that shares the context, so what gives SQL its meaning here (time zone, case of
+names, backslashes in texts) is set without touching the user's settings. Data frames are handed over as global
+temporary views under names that nobody guesses.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from discreet.errors import InvalidParameter, MissingExtra
+from discreet.tables.dialects import Spark, Stored
+from discreet.tables.engines.engine import Engine, Relation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+__all__ = ["SparkEngine"]
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.variable.substitute": "false",
+}
+"""What gives SQL its meaning. Without the last, a text with a dollar and a brace would show settings of the machine."""
+
+STORED: dict[str, Stored] = {
+    "boolean": "bool",
+    "byte": "int",
+    "char": "str",
+    "date": "date",
+    "decimal": "decimal",
+    "double": "float",
+    "float": "float",
+    "integer": "int",
+    "long": "int",
+    "short": "int",
+    "string": "str",
+    "timestamp": "timestamp",
+    "timestamp_ntz": "timestamp",
+    "varchar": "str",
+}
+
+
+class SparkEngine(Engine):
+    """Data frames and tables of a Spark session.
+
+    A source is a DataFrame, or the name of a table or view that the session knows.
+    """
+
+    def __init__(self, session: "SparkSession") -> None:
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise MissingExtra("pyspark", "spark") from None
+        if not isinstance(session, SparkSession):
+            raise InvalidParameter(f"Spark needs a SparkSession that runs here, got {type(session).__name__}.")
+        self.dialect = Spark()
+        self._user = session
+        self._session = session.newSession()
+        for key, value in session.conf.getAll.items():
+            if not key.startswith("spark.sql.legacy.") and (
+                not key.startswith("spark.") or session.conf.isModifiable(key)
+            ):
+                self._session.conf.set(key, value)
+        for key, value in SETTINGS.items():
+            self._session.conf.set(key, value)
+        self._views: list[str] = []
+
+    def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
+        """Hand a data frame over under a new name; nothing is computed."""
+        from pyspark.errors import AnalysisException
+        from pyspark.sql import DataFrame
+
+        if isinstance(source, str):
+            try:
+                source = self._user.table(source)
+            except AnalysisException:
+                raise InvalidParameter(f"the Spark session has no table {source}.") from None
+        if not isinstance(source, DataFrame):
+            raise InvalidParameter(f"a Spark source is a DataFrame or a table's name, got {type(source).__name__}.")
+        columns = {field.name: STORED.get(field.dataType.typeName(), "other") for field in source.schema.fields}
+        if len(columns) < len(source.schema.fields):
+            raise InvalidParameter(f"{name} has two columns of the same name. Rename one of them.")
+        view = f"discreet_{uuid4().hex}"
+        source.createGlobalTempView(view)
+        self._views.append(view)
+        database = self._user.conf.get("spark.sql.globalTempDatabase", "global_temp") or "global_temp"
+        return Relation(f"{self.dialect.identifier(database)}.{self.dialect.identifier(view)}", columns)
+
+    def run(self, sql: str) -> "pa.Table":
+        """Return the result of a query."""
+        return self._session.sql(sql).toArrow()
+
+    def close(self) -> None:
+        """Take the views back; the user's session goes on."""
+        while self._views:
+            self._user.catalog.dropGlobalTempView(self._views.pop())

@@ -1,0 +1,209 @@
+"""What is known of a table before anybody looks: types, bounds, allowed values and what missing values mean.
+
+All of it is declared by the curator and public. Nothing here is ever read from data: a bound taken from the data is
+itself a release without noise.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+from unicodedata import normalize
+
+from discreet.errors import InvalidParameter, MissingExtra
+from discreet.exact import Real, finite, show
+from discreet.tables.kinds import LIMIT, Interval, Kind, Value, check_kind, kind_of
+
+__all__ = ["Bounds", "Column", "Schema", "Values", "keys_of"]
+
+FIELDS = ("type", "min", "max", "values", "nulls")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What is declared about one column.
+
+    ``bounds`` clamp numbers when they are read. ``values`` are the keys that groups by this column have, with or
+    without rows. ``nulls`` says what a missing value, or NaN, means: ``"skip"`` leaves it out of sums, means and counts
+    of the column, as SQL does; any other value stands in for it.
+
+    >>> Column("int", bounds=(0, 120), nulls=0)
+    Column('int', bounds=(0, 120), nulls=0)
+    """
+
+    type: Kind | None = None
+    _: KW_ONLY
+    bounds: tuple[Real, Real] | None = None
+    values: tuple[Value, ...] | None = None
+    nulls: Value | Literal["skip"] = "skip"
+
+    def __post_init__(self) -> None:
+        kind = None if self.type is None else check_kind(self.type)
+        if self.bounds is not None:
+            _check_bounds(self.bounds, kind)
+        if self.values is not None:
+            object.__setattr__(self, "values", keys_of(self.values))
+            kinds = {kind_of(value) for value in self.values if value is not None}
+            kind = kind or next(iter(kinds))
+            if kinds - {kind}:
+                raise InvalidParameter(f"all values of a column are of one type: declared {kind}, got {sorted(kinds)}.")
+        object.__setattr__(self, "type", kind)
+        if self.nulls != "skip" and self.nulls is not None:
+            filled = kind_of(self.nulls)
+            if kind is not None and filled != kind and (filled, kind) != ("int", "float"):
+                raise InvalidParameter(f"nulls={self.nulls!r} stands in for a missing {kind}: write a {kind}.")
+
+    @property
+    def interval(self) -> Interval | None:
+        """The declared bounds."""
+        return None if self.bounds is None else Interval.of(*self.bounds)
+
+    def __repr__(self) -> str:
+        parts = [] if self.type is None else [repr(self.type)]
+        if self.bounds is not None:
+            parts.append(f"bounds=({show(self.bounds[0])}, {show(self.bounds[1])})")
+        if self.values is not None:
+            parts.append(f"values={self.values!r}")
+        if self.nulls != "skip":
+            parts.append(f"nulls={self.nulls!r}")
+        return f"Column({', '.join(parts)})"
+
+
+def Bounds(low: Real, high: Real, *, type: Kind | None = None, nulls: Value = "skip") -> Column:  # noqa: A002, N802
+    """Declare that a column holds numbers from low to high; others are moved to the nearer end.
+
+    >>> Bounds(0, 500)
+    Column(bounds=(0, 500))
+    """
+    return Column(type, bounds=(low, high), nulls=nulls)
+
+
+def Values(values: Iterable[Value], *, nulls: Value = "skip") -> Column:  # noqa: N802
+    """Declare the keys of a column: a group for each is released, and rows with other values are in none.
+
+    >>> Values(["north", "south"])
+    Column('str', values=('north', 'south'))
+    """
+    return Column(values=tuple(values), nulls=nulls)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The declared columns of one table.
+
+    >>> Schema.read({"amount": {"min": 0, "max": 500}, "city": "str"})["amount"]
+    Column(bounds=(0, 500))
+    """
+
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, declared: "Schema | Mapping[str, object] | str | Path | None") -> "Schema":
+        """Return the schema from Python, or from a YAML file of the same shape."""
+        if isinstance(declared, Schema):
+            return declared
+        if isinstance(declared, str | Path):
+            declared = _yaml(Path(declared))
+        if declared is None:
+            return cls()
+        if not isinstance(declared, Mapping):
+            raise InvalidParameter(f"a schema maps columns to declarations, got {type(declared).__name__}.")
+        inner = declared.get("columns")
+        if isinstance(inner, Mapping) and len(declared) == 1:
+            declared = inner
+        return cls({str(name): _column(str(name), entry) for name, entry in declared.items()})
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns.get(name, Column())
+
+    def completed(self, types: Mapping[str, Kind | None]) -> "Schema":
+        """Return the schema of all columns that a source has, with the types its metadata states."""
+        if unknown := [name for name in self.columns if name not in types]:
+            known = ", ".join(sorted(types)) or "none"
+            raise InvalidParameter(f"the schema declares {', '.join(unknown)}, and the table has only {known}.")
+        done = {}
+        for name, stored in types.items():
+            column = self[name]
+            kind = column.type or stored
+            if column.bounds is not None and kind not in ("int", "float", None):
+                raise InvalidParameter(f"{name} has bounds, and its type is {kind}: bounds are for numbers.")
+            done[name] = replace(column, type=kind)
+        return Schema(done)
+
+
+def keys_of(values: Iterable[Value]) -> tuple[Value, ...]:
+    r"""Return distinct keys, refusing those that readers would take for one another.
+
+    >>> keys_of(["caf\u00e9", "cafe\u0301"])
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: two of the declared values look alike (they differ in how letters are composed). A
+    key is compared code point by code point: declare the one that the data holds.
+    """
+    if isinstance(values, str | bytes):
+        raise InvalidParameter("values are a list of keys, got one text. Write it in brackets.")
+    keys = tuple(values)
+    if not keys:
+        raise InvalidParameter("at least one value must be declared.")
+    for key in keys:
+        if isinstance(key, float):
+            raise InvalidParameter("decimal numbers make no keys: two that print alike may differ. Use whole numbers.")
+        if key is not None:
+            kind_of(key)
+    if len({(type(key), key) for key in keys}) < len(keys):
+        raise InvalidParameter("a value is declared twice.")
+    if len({normalize("NFC", key) if isinstance(key, str) else (type(key), key) for key in keys}) < len(keys):
+        raise InvalidParameter(
+            "two of the declared values look alike (they differ in how letters are composed). "
+            "A key is compared code point by code point: declare the one that the data holds."
+        )
+    return keys
+
+
+def _check_bounds(bounds: object, kind: Kind | None) -> None:
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise InvalidParameter("bounds are a pair (low, high).")
+    low, high = finite(bounds[0], "the lower bound"), finite(bounds[1], "the upper bound")
+    if low > high or max(abs(low), abs(high)) > LIMIT:
+        raise InvalidParameter("bounds are a pair (low, high), low not above high, within plus or minus 2^53.")
+    if kind not in ("int", "float", None):
+        raise InvalidParameter(f"bounds are for numbers, and this column is of type {kind}.")
+    if kind == "int" and (low.denominator, high.denominator) != (1, 1):
+        raise InvalidParameter("the bounds of whole numbers are whole numbers.")
+
+
+def _column(name: str, entry: object) -> Column:
+    if isinstance(entry, Column):
+        return entry
+    if isinstance(entry, str):
+        return Column(check_kind(entry))
+    if isinstance(entry, Mapping):
+        if unknown := [str(key) for key in entry if key not in FIELDS]:
+            raise InvalidParameter(f"{name}: {', '.join(unknown)} means nothing here; write {', '.join(FIELDS)}.")
+        if ("min" in entry) != ("max" in entry):
+            raise InvalidParameter(f"{name}: write both min and max.")
+        bounds = (entry["min"], entry["max"]) if "min" in entry else None
+        values = entry.get("values")
+        return Column(
+            entry.get("type"),
+            bounds=bounds,
+            values=None if values is None else tuple(values),
+            nulls=entry.get("nulls", "skip"),
+        )
+    raise InvalidParameter(
+        f"{name}: declare a type ({name}: float), bounds ({name}: {{min: 0, max: 500}}) or values, "
+        f"got {type(entry).__name__}."
+    )
+
+
+def _yaml(path: Path) -> Mapping[str, Any]:
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtra("PyYAML", "tables") from None
+    try:
+        read = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        raise InvalidParameter(f"{path} cannot be read as YAML. It should map columns to declarations.") from None
+    if not isinstance(read, Mapping):
+        raise InvalidParameter(f"{path} should map columns to declarations.")
+    return read
