@@ -21,7 +21,7 @@ demo: $(VENV)/.cli-installed      ## the main job on bundled data; writes demo-r
 	$(BIN)/discreet demo --output demo-report
 
 test: $(VENV)/.test-installed     ## all tests
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow"
 
 test-slow: $(VENV)/.test-installed  ## the long statistical runs
 	$(BIN)/python -m pytest -n auto -m slow tests
@@ -41,10 +41,11 @@ audit-rivals: $(VENV)/.test-installed  ## the same auditor pointed at other libr
 bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in their own environment
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/accounting.py
+	$(BIN)/python bench/tables.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/python tools/threats_page.py
 	$(BIN)/mkdocs build --strict
 
 clean:           ## remove everything that make created
-	rm -rf $(VENV) .venv-rivals* site demo-report audit-report build dist
+	rm -rf $(VENV) .venv-rivals* site demo-report audit-report build dist bench/.cache
