@@ -11,10 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 RIVALS = ROOT / ".venv-rivals"
 
 
-def in_rivals(script: str, *arguments: str, pins: list[str], environment: str = "") -> Any:
+def in_rivals(
+    script: str, *arguments: str, pins: list[str], environment: str = "", timeout: float | None = None
+) -> Any:
     """Run a script of ``bench/rivals`` with these packages and return its JSON; None if they do not install.
 
-    Rivals whose requirements exclude each other, or weigh a gigabyte, get an environment of their own by name.
+    Rivals whose requirements exclude each other, or weigh a gigabyte, get an environment of their own by name. A script
+    that takes longer than ``timeout`` seconds is stopped: ``subprocess.TimeoutExpired``.
     """
     home = RIVALS.with_name(f"{RIVALS.name}-{environment}") if environment else RIVALS
     python = home / "bin" / "python"
@@ -26,6 +29,10 @@ def in_rivals(script: str, *arguments: str, pins: list[str], environment: str = 
         print(f"{', '.join(pins)} cannot be installed here: that column stays empty.", file=sys.stderr)
         return None
     done = subprocess.run(
-        [python, ROOT / "bench" / "rivals" / script, *arguments], check=True, capture_output=True, text=True
+        [python, ROOT / "bench" / "rivals" / script, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
     )
     return json.loads(done.stdout)

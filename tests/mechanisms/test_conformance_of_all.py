@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 import discreet.mechanisms
+import discreet.mechanisms.partition
 from discreet import (
     STAT,
     BoundedCount,
@@ -20,6 +21,14 @@ from discreet import (
     RandomRecord,
     Warner,
     YesBiased,
+)
+from discreet.mechanisms import (
+    GaussianThreshold,
+    GridQuantile,
+    LaplaceThreshold,
+    OptimalSelection,
+    QuantileTree,
+    TopK,
 )
 from discreet.testing import check_mechanism
 
@@ -49,11 +58,18 @@ MECHANISMS = [
     (YesBiased(), None),
     (STAT(query=abs, size=10, epsilon=1), None),
     (RandomRecord(size=4), [0, 1]),
+    (OptimalSelection(epsilon=1, delta=0.05), [(), (0,)]),
+    (LaplaceThreshold(epsilon=1, delta=0.05), [(), (0,)]),
+    (GaussianThreshold(sigma=1, delta=0.05), [(), (0,)]),
+    (GridQuantile(bounds=(0, 10), epsilon=1, relation="add_remove"), range(11)),
+    (QuantileTree(branching=2, levels=2, epsilon=1, relation="add_remove"), None),
+    (TopK(k=1, epsilon=1), [(0,), (1,)]),
 ]
 
 
 @pytest.mark.parametrize(("mechanism", "outputs"), MECHANISMS, ids=lambda value: repr(value)[:60])
-def test_keeps_the_contract(mechanism, outputs):
+def test_keeps_the_contract(mechanism, outputs, monkeypatch):
+    monkeypatch.setattr(discreet.mechanisms.partition, "BLOCK", 64)  # thousands of small releases
     done = check_mechanism(mechanism, outputs=outputs)
     assert {"interface", "frozen", "keyword-only", "loss"} <= set(done.passed)
     if hasattr(mechanism, "log_probability"):

@@ -4,9 +4,10 @@ A theorem about sampling or shuffling has no mechanism that runs it. Here it get
 million times: if the theorem were wrong, or had been applied to the wrong relation, its release would show it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,12 @@ def our_mechanisms() -> tuple[Entry, ...]:
         "quantile, replaced": mechanisms.Quantile(bounds=(0, 10), epsilon=1, relation="replace_one", grid=0.25),
         "random record": mechanisms.RandomRecord(size=4),
     }
+    whole: dict[str, Any] = {
+        "grid quantile": mechanisms.GridQuantile(bounds=(0, 20), epsilon=1, relation="add_remove"),
+        "grid quantile, replaced": mechanisms.GridQuantile(bounds=(0, 20), epsilon=1, relation="replace_one", unit=3),
+        "top three": mechanisms.TopK(k=3, epsilon=1),
+        "top two, monotone": mechanisms.TopK(k=2, epsilon=1, monotone=True),
+    }
     lifted: dict[str, Any] = {
         "count of records": (
             mechanisms.Geometric(sensitivity=1, epsilon=1).of(Count(), relation="add_remove"),
@@ -80,8 +87,46 @@ def our_mechanisms() -> tuple[Entry, ...]:
     return (
         *(Entry(name, m, m.loss, (m.worst_case(),), _in_one(m)) for name, m in scalars.items()),
         *(Entry(name, m, m.loss, (m.worst_case(),)) for name, m in others.items()),
+        *(Entry(name, m, m.loss, (m.worst_case(),)) for name, m in whole.items()),
         *(Entry(name, m, m.loss, pairs) for name, (m, pairs) in lifted.items()),
+        *_selections_of_groups(),
+        *_trees(),
     )
+
+
+def _selections_of_groups() -> Iterator[Entry]:
+    """Yield selections of groups, each on groups that vanish and on groups near its threshold."""
+    delta = Fraction(1, 50)
+    for name, m in {
+        "optimal selection": mechanisms.OptimalSelection(epsilon=1, delta=delta),
+        "optimal selection, three groups": mechanisms.OptimalSelection(epsilon=2, delta=delta, groups=3),
+        "optimal selection, replaced": mechanisms.OptimalSelection(epsilon=1, delta=delta, relation="replace_one"),
+        "laplace threshold": mechanisms.LaplaceThreshold(epsilon=1, delta=delta),
+        "laplace threshold, two groups": mechanisms.LaplaceThreshold(epsilon=1, delta=delta, groups=2),
+        "gaussian threshold": mechanisms.GaussianThreshold(sigma=1, delta=delta),
+        "gaussian threshold, two groups": mechanisms.GaussianThreshold(epsilon=1, delta=delta, groups=2),
+    }.items():
+        near = [m.threshold] * m.groups, [m.threshold - 1] * m.groups
+        pair = near if m.relation == "add_remove" else (near[0] + near[1], near[1] + near[0])
+        yield Entry(name, m, m.loss, (m.worst_case(), pair), partial(_many_selections, m))
+
+
+def _many_selections(mechanism: Any, counts: list[int], draws: int) -> Any:  # noqa: ANN401 - arrays
+    return mechanism.keep(np.tile(counts, draws)).reshape(draws, len(counts))
+
+
+def _trees() -> Iterator[Entry]:
+    """Yield noisy trees, each with all of its nodes as output."""
+    for name, m in {
+        "quantile tree": mechanisms.QuantileTree(branching=2, levels=2, epsilon=1, relation="add_remove"),
+        "quantile tree, replaced": mechanisms.QuantileTree(branching=2, levels=2, rho=0.5, relation="replace_one"),
+    }.items():
+        one, other = np.array([1, 0, 0, 0]), np.array([0, 0, 0, 1 if m.relation == "replace_one" else 0])
+        yield Entry(name, m, m.loss, ((one, other),), partial(_many_trees, m))
+
+
+def _many_trees(mechanism: Any, leaves: Any, draws: int) -> Any:  # noqa: ANN401 - arrays
+    return np.concatenate(mechanism.release(np.tile(leaves, (draws, 1))).nodes, axis=1)
 
 
 def _fraction(record: float) -> float:

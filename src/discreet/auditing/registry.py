@@ -10,6 +10,7 @@ from typing import Any
 from discreet.accounting import PrivacyLoss
 from discreet.auditing.audit import MOST, Audit, audit
 from discreet.auditing.entries import Entry, our_mechanisms, our_theorems
+from discreet.auditing.queries import our_queries
 from discreet.errors import InvalidParameter
 
 __all__ = ["TIERS", "Entry", "Tier", "examine", "register", "registered"]
@@ -59,8 +60,8 @@ def register(
 
 
 def registered() -> tuple[Entry, ...]:
-    """Return all entries: our own mechanisms, theorems of our accounting as releases, and what was registered."""
-    return (*our_mechanisms(), *our_theorems(), *REGISTRY.values())
+    """Return all entries: our mechanisms, theorems of our accounting as releases, queries, and what was registered."""
+    return (*our_mechanisms(), *our_theorems(), *our_queries(), *REGISTRY.values())
 
 
 def examine(entry: Entry, tier: Tier, progress: Callable[[float, str], None] | None = None) -> Audit:

@@ -6,6 +6,7 @@ from discreet.datasets.population import population
 from discreet.datasets.ratings import Ratings, ratings
 from discreet.datasets.social import Networks, networks
 from discreet.datasets.traces import Traces, traces
+from discreet.datasets.visits import Visits, visits
 
 __all__ = [
     "Networks",
@@ -13,6 +14,7 @@ __all__ = [
     "Stays",
     "Stories",
     "Traces",
+    "Visits",
     "census",
     "networks",
     "population",
@@ -20,4 +22,5 @@ __all__ = [
     "stays",
     "stories",
     "traces",
+    "visits",
 ]

@@ -39,7 +39,7 @@ class Column:
     told: str
     inputs: tuple[str, ...]
     formula: Formula
-    corners: Callable[[float], list[dict[str, float]]]
+    corners: Callable[[float], list[dict[str, float]]] | None
     whole: bool = False
     widest: float | None = None
 
@@ -48,8 +48,10 @@ class Column:
         share = beta / len(self.inputs)
         return self.formula({name: Box.around(noisy[name], error(name, share)) for name in self.inputs})
 
-    def expected(self, error: Callable[[str, float], float], beta: float, size: float) -> float:
-        """Return the error that is promised for a group of so many rows."""
+    def expected(self, error: Callable[[str, float], float], beta: float, size: float) -> float | None:
+        """Return the error that is promised for a group of so many rows; None if it depends on more than that."""
+        if self.corners is None:
+            return None
         worst = 0.0
         for corner in self.corners(size):
             box = self.estimate({name: np.array([corner[name]]) for name in self.inputs}, error, beta)
@@ -207,12 +209,13 @@ class Workshop:
 
         def corners(n: float) -> list[dict[str, float]]:
             half, mid = float(interval.width) / 2, float(second.origin)
-            places = [(0.0, half**2 / 3), (half / 2, half**2 / 3), (0.0, half**2)]
+            places = [(0.0, 0.0), (0.0, half**2), (half, half**2)]
             return [{rows: n, total: n * (m - float(first.origin)), square: n * (q - mid)} for m, q in places]
 
         widest = top**0.5 if aggregate.function == "stddev" else top
         told = f"{'standard deviation' if aggregate.function == 'stddev' else 'variance'} of {_told(value)}"
-        return Column(name, told, (total, square, rows), formula, corners, widest=widest)
+        known = corners if aggregate.function == "variance" else None  # a root of almost nothing may be far off
+        return Column(name, told, (total, square, rows), formula, known, widest=widest)
 
     def _covariance(self, name: str, aggregate: Aggregate) -> Column:
         a, b = aggregate.arguments
@@ -237,14 +240,17 @@ class Workshop:
             return covariance.over((spreads[0] * spreads[1]).root()).clipped(-1.0, 1.0)
 
         def corners(n: float) -> list[dict[str, float]]:
-            sides = (float(first.width), float(second.width))
-            typical = [0.0, 0.0, 0.0, sides[0] ** 2 / 12, sides[1] ** 2 / 12]
-            values = {part: n * (typical[i] - float(grid.origin)) for i, (part, grid, _) in enumerate(parts)}
-            return [{rows: n, **values}]
+            x, y = float(first.width) / 2, float(second.width) / 2
+            places = [(0.0, 0.0, 0.0), (x, y, x * y), (x, -y, -x * y)]
+            return [
+                {rows: n} | {part: n * (place[i] - float(grid.origin)) for i, (part, grid, _) in enumerate(parts)}
+                for place in places
+            ]
 
         told = f"{aggregate.function} of {_told(a)} and {_told(b)}"
         widest = 2.0 if aggregate.function == "correlation" else 2 * top
-        return Column(name, told, (*(part for part, _, _ in parts), rows), formula, corners, widest=widest)
+        known = corners if aggregate.function == "covariance" else None  # it is divided by spreads, which may be small
+        return Column(name, told, (*(part for part, _, _ in parts), rows), formula, known, widest=widest)
 
     def _ranked(self, name: str, aggregate: Aggregate) -> Ranked:
         (value,) = aggregate.arguments

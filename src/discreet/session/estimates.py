@@ -1,5 +1,6 @@
 """Estimates: one released column, with an interval for every number."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -105,7 +106,10 @@ def _column(values: tuple[object, ...]) -> tuple[Number | str | None, ...]:
 
 def _numbers(values: Iterable[object]) -> tuple[Number | None, ...]:
     """Return numbers of one type: where one is real, all are."""
-    plain = tuple(map(number, values))
+    given = tuple(values)
+    if set(map(type, given)) == {float} and all(map(math.isfinite, given)):  # type: ignore[arg-type]
+        return given  # type: ignore[return-value]
+    plain = tuple(map(number, given))
     if not any(isinstance(x, float) for x in plain):
         return plain
     try:

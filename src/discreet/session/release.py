@@ -135,9 +135,8 @@ class _Run:
 
     def _estimates(self, column: Column, noisy: dict[str, npt.NDArray[np.object_]]) -> Estimates:
         plan = self.plan
-        floats: dict[str, Floats] = {
-            name: np.array([float(steps * plan.measures[name].step) for steps in noisy[name]], dtype=np.float64)
-            for name in column.inputs
+        floats: dict[str, Floats] = {  # a step is a power of two: scaling a float by it is exact
+            name: noisy[name].astype(np.float64) * float(plan.measures[name].step) for name in column.inputs
         }
         beta = 1 - plan.settings.level
         box = column.estimate(floats, plan.error, beta)
@@ -175,9 +174,8 @@ class _Run:
 
 
 def _real(box: Box, method: str) -> Estimates:
-    value, low, high = (
-        tuple(None if not np.isfinite(x) else float(x) for x in end) for end in (box.value, box.low, box.high)
-    )
+    ends = [(end.tolist(), np.isfinite(end).tolist()) for end in (box.value, box.low, box.high)]
+    value, low, high = (tuple(x if known else None for x, known in zip(*end, strict=True)) for end in ends)
     return Estimates(value=value, low=low, high=high, method=method)
 
 

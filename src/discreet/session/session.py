@@ -155,14 +155,25 @@ class Session:
     ) -> Answer:
         """Charge a query, then answer it. A refused charge changes nothing; a failed release stays charged.
 
-        ``epsilon`` is for the whole query; without it, the query costs a tenth of the budget. ``error={"spend": 25}`` solves for the
-        least epsilon that keeps a column within an error, at ``level``, in groups of ``group_size`` rows. ``split``
-        gives columns (and ``"keys"``, the choice of private groups) other shares than equal ones. ``count_groups``
-        also tells, for a twentieth of epsilon, about how many private groups were left out.
+        ``epsilon`` is for the whole query; without it, the query costs a tenth of the budget. ``error={"spend": 25}``
+        solves for the least epsilon that keeps a column within an error, at ``level``, in groups of ``group_size``
+        rows. ``split`` gives columns (and ``"keys"``, the choice of private groups) other shares than equal ones.
+        ``count_groups`` also tells, for a twentieth of epsilon, about how many private groups were left out.
         """
         plan = self._plan(query, epsilon, delta, error, level, group_size, split, noise, keys, count_groups)
         self._account.spend(self._charged(plan))
         return after(plan.query, run(plan, self._tables.engine, self._watcher))
+
+    def planned(
+        self,
+        query: str | Query,
+        *,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        noise: Literal["auto", "gaussian", "laplace"] = "auto",
+    ) -> Plan:
+        """Return how a query would be released, for those who want to look inside; it spends and reads nothing."""
+        return self._plan(query, epsilon, delta, None, 0.95, 1000, None, noise, "optimal", False)
 
     def plan(
         self,
@@ -358,6 +369,8 @@ class Session:
             share = plan.shares[column.name]
             if isinstance(column, Column):
                 size = f"in a group of {plan.settings.group_size:,.0f} rows" if len(column.inputs) > 1 else ""
+                if column.corners is None:
+                    size = "depends on the spread of the data"
                 told = "; ".join(dict.fromkeys(str(plan.noise[n]) for n in column.inputs if n not in plan.known))
                 columns.append(
                     Expected(
@@ -432,7 +445,7 @@ class _Maker:
     def for_error(self, error: Mapping[str, float]) -> Plan:
         """Return the plan of least epsilon whose columns stay within errors."""
         plan = self.at(Fraction(1))
-        columns = {column.name: column for column in plan.columns if isinstance(column, Column)}
+        columns = {c.name: c for c in plan.columns if isinstance(c, Column) and c.corners is not None}
         limits = {name: float(positive(limit, f"the error of {name}")) for name, limit in error.items()}
         if unknown := [name for name in limits if name not in columns]:
             raise InvalidParameter(

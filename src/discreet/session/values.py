@@ -56,6 +56,8 @@ def number(value: object, /) -> Number | None:
     """
     if value is None:
         return None
+    if type(value) is int and -EXACT < value < EXACT:
+        return value
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InvalidParameter(f"an estimate is an int, a float or None, got {type(value).__name__}.")
     if isinstance(value, numbers.Integral):

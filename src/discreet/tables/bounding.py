@@ -213,6 +213,8 @@ class Rows:
                     text = encoded(scope, [measure.value])
                     columns["ov"] = bounding.salt.order(scope, bounding.key, text)
         conditions = list(self.filters)
+        if "v" in columns:  # before groups are chosen: one without values must not take the place of another
+            conditions.append(Typed("bool", f"{columns['v'].sql} IS NOT NULL", columns["v"].level))
         if bounding.key is not None:
             conditions.append(Typed("bool", f"{bounding.key.sql} IS NOT NULL", bounding.key.level))
             declared = zip(self.keys, self.public, strict=True)

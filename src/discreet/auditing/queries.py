@@ -1,0 +1,165 @@
+"""Whole queries as releases that can be drawn a million times.
+
+One release of a session takes milliseconds, which is too slow for an audit. So a data set is copied many times into one
+table, with persons of their own in each copy, and released once, grouped by copy: since a person is in one copy alone
+and noise is independent between groups, that gives as many draws of the release of one copy, through everything that
+a real release goes through. The claim is that of a person who is in as many groups of one copy.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting import Budget, PrivacyLoss
+from discreet.auditing.entries import Entry
+from discreet.session import Session
+from discreet.tables import Bounds, Query, Values, count, mean, median, quantiles, sum, top_k  # noqa: A004
+from discreet.tables.aggregates import Aggregate, count_distinct, max, variance  # noqa: A004
+from discreet.units import Person, Row
+
+__all__ = ["CopiedQuery", "our_queries"]
+
+CITIES = ("Bergen", "Oslo", "Ulm")
+
+Record = dict[str, Any]
+
+SCHEMA = {"user": "int", "copy": "int", "spent": Bounds(0, 10), "city": Values(CITIES)}
+
+Open = Callable[[Any], Session]
+
+
+@dataclass(frozen=True)
+class CopiedQuery:
+    """A query on small data sets of (user, city, spent), released for many copies at once.
+
+    ``by_city`` groups each copy by city; ``private_cities`` does so without declaring them. ``engine`` loads a table of
+    columns into another engine than DuckDB and returns the source for a session.
+    """
+
+    aggregates: dict[str, Aggregate]
+    unit: Row | Person
+    epsilon: float = 1.0
+    delta: float = 0.0
+    noise: Any = "laplace"
+    by_city: bool = False
+    private_cities: bool = False
+    engine: Callable[[dict[str, list[Any]]], Any] | None = None
+
+    @property
+    def claims(self) -> PrivacyLoss:
+        """What the session charges for one copy."""
+        loss: PrivacyLoss = self._plan(self._session([], 1), 1).loss
+        return loss
+
+    def draw(self, data: Sequence[Record], draws: int) -> npt.NDArray[np.float64]:
+        """Return one row of outputs for each of so many releases of a data set."""
+        with self._session(data, draws) as session:
+            answer = session.release(self._query(draws), **self._settings)
+        shown = [name for name in answer.columns]
+        width = len(CITIES) if self.by_city or self.private_cities else 1
+        outputs = np.full((draws, width, len(shown)), -(2.0**40))  # a group that is not shown
+        cities = answer.keys.get("city", (CITIES[0],) * len(answer))
+        for row, (copy, city) in enumerate(zip(answer.keys["copy"], cities, strict=True)):
+            place = CITIES.index(city) if width > 1 else 0
+            for column, name in enumerate(shown):
+                value = answer.columns[name].value[row]
+                number = float(CITIES.index(value)) if isinstance(value, str) else float(value or 0.0)
+                outputs[int(str(copy)), place, column] = number
+        return outputs.reshape(draws, -1)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {"epsilon": self.epsilon, "delta": self.delta, "noise": self.noise}
+
+    def _plan(self, session: Session, draws: int) -> Any:  # noqa: ANN401  a plan
+        return session.planned(self._query(draws), **self._settings)
+
+    def _query(self, draws: int) -> Query:
+        keys: dict[str, Any] = {"copy": range(draws)}
+        query = Query("people")
+        if self.private_cities:
+            return query.group_by("city", "copy", keys=keys).agg(**self.aggregates)
+        names = ("city", "copy") if self.by_city else ("copy",)
+        return query.group_by(*names, keys=keys).agg(**self.aggregates)
+
+    def _session(self, data: Sequence[Record], draws: int) -> Session:
+        people = {name: place for place, name in enumerate(dict.fromkeys(row["user"] for row in data))}
+        columns: dict[str, list[Any]] = {"user": [], "copy": [], "city": [], "spent": []}
+        for copy in range(draws):
+            columns["user"] += [copy * (len(people) + 1) + people[row["user"]] for row in data]
+            columns["copy"] += [copy] * len(data)
+            columns["city"] += [row["city"] for row in data]
+            columns["spent"] += [row["spent"] for row in data]
+        schema = {**SCHEMA, "city": "str"} if self.private_cities else SCHEMA
+        return Session(
+            _arrow(columns) if self.engine is None else self.engine(columns),
+            name="people",
+            schema=schema,
+            unit=self.unit,
+            budget=Budget(1000, 0.5),
+        )
+
+
+def _arrow(columns: dict[str, list[Any]]) -> Any:  # noqa: ANN401  an Arrow table
+    import pyarrow as pa
+
+    types = {"user": pa.int64(), "copy": pa.int64(), "city": pa.string(), "spent": pa.float64()}
+    return pa.table({name: pa.array(values, type=types[name]) for name, values in columns.items()})
+
+
+def _rows(user: int, *visits: tuple[str, float]) -> list[Record]:
+    return [{"user": user, "city": city, "spent": spent} for city, spent in visits]
+
+
+def table_neighbours(unit: Row | Person) -> tuple[tuple[list[Record], list[Record]], ...]:
+    """Return pairs that differ by a person or row as heavy as can be: too many rows, too many groups, wild values."""
+    others = [*_rows(1, ("Oslo", 5.0), ("Ulm", 2.0)), *_rows(2, ("Bergen", 9.0))]
+    visits = [("Oslo", 10.0), ("Oslo", 1e300), ("Oslo", 10.0), ("Bergen", 11.0), ("Ulm", 10.0), ("Ulm", 10.0)]
+    heavy = _rows(3, *(visits if isinstance(unit, Person) else [("Oslo", 1e300)]))
+    if unit.relation == "add_remove":
+        return (others, others + heavy), ([], heavy)
+    light = _rows(3, ("Bergen", -1e300))
+    return ((others + light, others + heavy),)
+
+
+def our_queries() -> tuple[Entry, ...]:
+    """Return whole queries of sessions; none where the engine is not installed."""
+    try:
+        import duckdb  # noqa: F401
+        import pyarrow as pa  # noqa: F401
+    except ImportError:
+        return ()
+    row, replaced = Row(), Row(relation="replace_one")
+    one, two = Person("user", groups=1, rows=2), Person("user", groups=2, rows=2)
+    copied = {
+        "query: count of persons' rows": CopiedQuery({"n": count()}, one),
+        "query: sum": CopiedQuery({"total": sum("spent")}, row),
+        "query: sum, persons": CopiedQuery({"total": sum("spent")}, one),
+        "query: count and mean": CopiedQuery({"n": count(), "m": mean("spent")}, one, epsilon=2),
+        "query: mean, gaussian": CopiedQuery({"m": mean("spent")}, one, epsilon=2, delta=0.02, noise="gaussian"),
+        "query: count by city": CopiedQuery({"n": count()}, two, by_city=True),
+        "query: persons and kinds": CopiedQuery(
+            {"persons": count_distinct("user"), "cities": count_distinct("city")}, one, epsilon=2
+        ),
+        "query: variance": CopiedQuery({"v": variance("spent")}, row, epsilon=3),
+        "query: private cities": CopiedQuery({"n": count()}, two, epsilon=2, delta=0.08, private_cities=True),
+        "query: count, replaced": CopiedQuery({"n": count()}, replaced, by_city=True),
+        "query: median": CopiedQuery({"q": median("spent")}, row, epsilon=2),
+        "query: greatest": CopiedQuery({"top": max("spent")}, one, epsilon=2),
+        "query: quartiles": CopiedQuery({"q": quantiles("spent", [0.25, 0.5, 0.75])}, row, epsilon=2),
+        "query: top list": CopiedQuery({"top": top_k("city", 2)}, one, epsilon=2),
+    }
+    return tuple(
+        Entry(name, _single(one), one.claims, table_neighbours(one.unit), one.draw) for name, one in copied.items()
+    )
+
+
+def _single(query: CopiedQuery) -> Callable[[Sequence[Record]], npt.NDArray[np.float64]]:
+    def release(data: Sequence[Record]) -> npt.NDArray[np.float64]:
+        drawn: npt.NDArray[np.float64] = query.draw(data, 1)[0]
+        return drawn
+
+    return release

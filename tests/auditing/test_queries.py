@@ -1,0 +1,92 @@
+"""Whole queries under audit: true claims stand, and queries with too little noise or too wide bounds do not."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+import discreet.session.release as release
+from discreet import audit, count, sum
+from discreet.auditing.queries import CopiedQuery, our_queries, table_neighbours
+from discreet.auditing.registry import TIERS, examine, registered
+from discreet.session.noise import Noise
+from discreet.tables.bounding import Rows
+from discreet.units import Person, Row
+
+PERSON = Person("user", groups=1, rows=2)
+
+
+def test_every_query_is_registered():
+    names = {entry.name for entry in registered()}
+    assert len(our_queries()) >= 10
+    assert {entry.name for entry in our_queries()} <= names
+
+
+@pytest.mark.parametrize("entry", our_queries(), ids=lambda entry: entry.name)
+def test_no_claim_of_a_query_is_refuted(entry):
+    assert not examine(entry, replace(TIERS["fast"], draws=3_000, seconds=1.0)).refuted
+
+
+def examined(query):
+    return audit(
+        lambda data: query.draw(data, 1)[0],
+        claims=query.claims,
+        neighbours=list(table_neighbours(query.unit)),
+        batch=query.draw,
+        draws=20_000,
+        seconds=20,
+        alpha=1e-9,
+    )
+
+
+@pytest.mark.parametrize("unit", [Row(), PERSON])
+def test_half_the_noise_is_refuted(unit, monkeypatch):
+    query = CopiedQuery({"total": sum("spent")}, unit, epsilon=2)
+    claims = query.claims
+    whole = Noise.laplace.__func__
+    monkeypatch.setattr(Noise, "laplace", classmethod(lambda cls, reach, e: whole(cls, reach, 2 * e)))
+    found = audit(
+        lambda data: query.draw(data, 1)[0],
+        claims=claims,
+        neighbours=list(table_neighbours(unit)),
+        batch=query.draw,
+        draws=40_000,
+        seconds=30,
+        alpha=1e-9,
+    )
+    assert found.refuted
+
+
+def test_rows_above_the_bound_are_refuted(monkeypatch):
+    query = CopiedQuery({"n": count()}, PERSON, epsilon=2)
+    claims = query.claims
+    bounded = Rows._bounded
+    monkeypatch.setattr(Rows, "_bounded", lambda self, m: bounded(self, m).replace("> 2 THEN", "> 2000 THEN"))
+    found = audit(
+        lambda data: query.draw(data, 1)[0],
+        claims=claims,
+        neighbours=list(table_neighbours(PERSON)),
+        batch=query.draw,
+        draws=20_000,
+        seconds=20,
+        alpha=1e-9,
+    )
+    assert found.refuted
+
+
+def test_showing_every_group_is_refuted(monkeypatch):
+    query = CopiedQuery(
+        {"n": count()}, Person("user", groups=2, rows=2), epsilon=2, delta=Fraction(1, 100), private_cities=True
+    )
+    claims = query.claims
+    monkeypatch.setattr(release._Run, "_selected", lambda self, totals: sorted(totals))
+    found = audit(
+        lambda data: query.draw(data, 1)[0],
+        claims=claims,
+        neighbours=list(table_neighbours(query.unit)),
+        batch=query.draw,
+        draws=5_000,
+        seconds=20,
+        alpha=1e-9,
+    )
+    assert found.refuted
