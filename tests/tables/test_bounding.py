@@ -128,7 +128,7 @@ def oracle(data, unit, keys, plan):
             counts = Counter(histogram.number(float(value)) for value in with_n[group])
             total = counts.total()
             for cell, count in counts.items():
-                cells[*group, cell] += count * UNIT * rows // total if total > rows else count * UNIT
+                cells[*group, cell] += count * (UNIT * rows // total if total > rows else UNIT)
     for name, measure in plan.measures.items():
         if isinstance(measure, Distinct):
             told = defaultdict(set)

@@ -12,6 +12,7 @@ import math
 import random
 from collections import defaultdict
 from datetime import date
+from functools import cache
 
 import duckdb
 import pyarrow as pa
@@ -168,6 +169,12 @@ def a_pair(rng, unit, world=0):
     return (before, after) if rng.random() < 0.5 else (after, before)
 
 
+@cache
+def many_pairs(unit):
+    rng = random.Random(repr(unit))
+    return [a_pair(rng, unit, world) for world in range(WORLDS)]
+
+
 # What a plan measures.
 
 
@@ -307,8 +314,7 @@ def bench():
 
 def trial(bench, unit, grouping, *, aggregates=None, spoil=lambda plan: plan):
     """Run many pairs at once, and return those that break what the plan promises, and the largest count that moved."""
-    rng = random.Random(f"{unit!r} {grouping}")
-    pairs = [a_pair(rng, unit, world) for world in range(WORLDS)]
+    pairs = many_pairs(unit)
     real, spread = (bench.plan(unit, grouping, worlds=worlds, aggregates=aggregates) for worlds in (False, True))
     spread = spoil(spread)
     assert set(real.measures) == set(spread.measures)

@@ -81,6 +81,14 @@ def test_a_word_that_the_parser_drops_is_a_real_danger():
     assert sqlglot.parse_one("SELECT COUNT(* EXCEPT) AS n FROM visits *").sql() == "SELECT COUNT(*) AS n FROM visits"
 
 
+def test_the_check_catches_a_reader_that_drops_words(monkeypatch):
+    text = "SELECT COUNT(* EXCEPT) AS n FROM visits *"
+    with pytest.raises(InvalidParameter, match="has no meaning where it stands"):
+        parse(text, TABLES)
+    monkeypatch.setattr("discreet.tables.sql.statement.check_nothing_lost", lambda words, root: None)
+    assert repr(parse(text, TABLES)) == "Query('visits').agg(n=count())"
+
+
 payloads = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30),
     st.lists(

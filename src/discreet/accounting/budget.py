@@ -108,7 +108,7 @@ class Budget:
         else:
             kinds: dict[str | None, type[Gdp | Renyi | Zcdp]] = {"gdp": Gdp, "renyi": Renyi, "zcdp": Zcdp}
             rule = kinds[self.filter].reaching(epsilon, delta, failures)
-        return Account(rule, delta=delta, relation=self.relation)
+        return Account(rule, delta=delta, relation=self.relation, epsilon=epsilon)
 
     def __repr__(self) -> str:
         numbers = f"epsilon={show(self.epsilon)}, delta={show(self.delta)}"
@@ -128,13 +128,16 @@ class Account:
     1.25
     """
 
-    __slots__ = ("_delta", "_lock", "_rule", "_state")
+    __slots__ = ("_delta", "_epsilon", "_lock", "_rule", "_state")
 
-    def __init__(self, rule: Filter, *, delta: Real = 0, relation: str | None = None) -> None:
+    def __init__(
+        self, rule: Filter, *, delta: Real = 0, relation: str | None = None, epsilon: Real | None = None
+    ) -> None:
         if hasattr(self, "_state"):
             raise InvalidParameter("an account is opened once. Open another: budget.open().")
         self._rule = rule
         self._delta = probability(delta, "delta", zero=True)
+        self._epsilon = None if epsilon is None else positive(epsilon, "epsilon")
         if not rule.limit > 0 or not 0 <= rule.failures <= 1:
             raise InvalidParameter("a filter has a limit above 0, and failures that are a probability.")
         if self.delta < rule.failures:
@@ -164,23 +167,23 @@ class Account:
             both = None if pure is None or epsilon is None else pure + epsilon
             self._state = (spent + cost, both, relation)
 
-    def exhaust(self, loss: PrivacyLoss, /, *, epsilon: Real) -> None:
+    def exhaust(self, loss: PrivacyLoss, /) -> None:
         """Spend everything on one loss, or refuse it and change nothing.
 
         A filter leaves room for choosing as one goes. If nothing was spent and nothing ever will be again, a loss needs
-        only be (epsilon, delta)-DP by itself, epsilon being no larger than what the account promises with its delta.
+        only be (epsilon, delta)-DP by itself, with the epsilon and delta of the budget.
 
         >>> many = 60 * PrivacyLoss.laplace(0.04)
         >>> account = Budget(1, 1e-6).open()
         >>> account.fits(many)
         False
-        >>> account.exhaust(many, epsilon=1)
+        >>> account.exhaust(many)
         >>> account.largest_epsilon()
         Fraction(0, 1)
         """
         self._charge(loss)
-        promised = positive(epsilon, "epsilon")
-        fits = self.rule.delta(promised) <= self.delta and Fraction(loss.delta(promised)) <= self.delta
+        promised = self._epsilon
+        fits = promised is not None and Fraction(loss.delta(promised)) <= self.delta
         with self._lock:
             spent, _, relation = self._state
             relation = _agreed(relation, loss.relation)

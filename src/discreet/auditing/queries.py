@@ -58,7 +58,7 @@ class CopiedQuery:
         """Return one row of outputs for each of so many releases of a data set."""
         with self._session(data, draws) as session:
             answer = session.release(self._query(draws), **self._settings)
-        shown = [name for name in answer.columns]
+        shown = list(answer.columns)
         width = len(CITIES) if self.by_city or self.private_cities else 1
         outputs = np.full((draws, width, len(shown)), -(2.0**40))  # a group that is not shown
         cities = answer.keys.get("city", (CITIES[0],) * len(answer))

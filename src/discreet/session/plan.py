@@ -4,6 +4,7 @@ Making a plan resolves the query, collects the measures its columns need, splits
 costs and how far off each column may be. It is the same for every data set.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,7 @@ from discreet.tables.kinds import Value, kind_of
 from discreet.tables.measures import Additive, Count
 from discreet.tables.order import PERSON_KINDS, Salt
 from discreet.tables.query import Query
+from discreet.tables.schema import keys_of
 from discreet.tables.typed import Origin, Scope, Typed
 from discreet.units import Person, Relation, Row
 
@@ -35,6 +37,12 @@ __all__ = ["KeySelection", "Plan", "Settings", "make_plan"]
 KeySelection = Literal["gaussian", "laplace", "optimal"]
 
 MOST_KEYS = 1_000_000
+
+MOST_BOUND = 2**20
+"""More rows or groups of one person than this bound nothing, and would overflow."""
+
+TOLD_APART = (("int", "int"), ("int", "str"), ("str", "str"), ("date", "date"))
+"""How a key may be stored and read: no two persons are read as one. In a text file all of them are texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +242,8 @@ def _scope(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, str
     for place, join in enumerate(query.joins):
         table = tables[join.table]
         alias = f"t{place + 1}"
+        if join.table in (query.table, *(earlier.table for earlier in query.joins[:place])):
+            raise InvalidParameter(f"{join.table} is in this query already: a table is joined once.")
         if table.private:
             _private_join(join.on, first, table, unit)
         left = [scope.resolve(_stored(name)) for name, _ in join.on]
@@ -263,10 +273,8 @@ def _scope(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, str
 
 def _direct(typed: Typed, scope: Scope) -> str:
     """Return a value in terms of stored columns, for conditions that stand beside FROM."""
-    sql = typed.sql
-    for name, origin in scope.used.items():
-        sql = sql.replace(name, origin.source)
-    return sql
+    places = "|".join(map(re.escape, scope.used))
+    return re.sub(places, lambda place: scope.used[place[0]].source, typed.sql)
 
 
 def _enter(columns: dict[tuple[str | None, str], Origin | None], table: Attached, alias: str, dialect: Dialect) -> None:
@@ -284,15 +292,23 @@ def _private_join(on: Sequence[tuple[str, str]], first: Attached, table: Attache
             'Open the session with unit=dp.Person("key", groups=..., rows=...).'
         )
     wanted = (_key_name(first), _key_name(table))
-    if (_split(on[0][0])[1], on[0][1]) != wanted and wanted not in [(_split(a)[1], b) for a, b in on]:
+    sides = [(*_split(left), right) for left, right in on]
+    if wanted not in [(column, right) for name, column, right in sides if name in (None, first.name)]:
         raise InvalidParameter(
             f"private tables are joined on the person: on={{{wanted[0]!r}: {wanted[1]!r}}}, perhaps with more columns."
         )
 
 
 def _key_name(table: Attached) -> str:
+    """Return the column that tells persons apart, or refuse one that would be read so that two become the same."""
     if table.key is None:
         raise InvalidParameter(f"{table.name} has no privacy key.")
+    column, stored = table.schema[table.key], table.relation.columns[table.key]
+    if column.bounds is not None or column.nulls not in ("skip", None) or (stored, column.type) not in TOLD_APART:
+        raise InvalidParameter(
+            f"{table.key} tells persons apart, so it is a whole number of 64 bits, a text or a date, read as it is "
+            f"stored ({stored}), without bounds and with nothing for a missing one: leave it out of the schema."
+        )
     return table.key
 
 
@@ -324,6 +340,8 @@ def _declared(name: str, value: Expression, typed: Typed, query: Query, tables: 
     values = query.public.get(name)
     if isinstance(values, Name):
         values = tables.values(values)
+    elif values is not None:
+        values = keys_of(values)
     if values is None:
         return typed.domain or tables.values_of(value, [query.table, *(join.table for join in query.joins)])
     if wrong := {kind_of(one) for one in values if one is not None} - {typed.kind}:
@@ -348,6 +366,8 @@ def _bounds(unit: Row | Person, public: tuple[tuple[Value, ...], ...] | None, *,
             f"Write dp.Person({unit.key!r}, groups=3, rows=5) with your own numbers."
         )
     groups = 1 if not grouped else cast("int", unit.groups)
+    if unit.rows > MOST_BOUND or groups > MOST_BOUND:
+        raise InvalidParameter(f"at most {MOST_BOUND:,} rows and groups of a person can count.")
     return groups if public is None else min(groups, len(public)), unit.rows
 
 

@@ -28,6 +28,7 @@ from discreet.tables.measures import Cells, Distinct
 __all__ = ["run"]
 
 LOG = logging.getLogger("discreet.curator")
+LOG.addHandler(logging.NullHandler())  # whoever configures logging reads it; it is never printed by itself
 
 Keys = tuple[Value, ...]
 
@@ -35,11 +36,13 @@ Keys = tuple[Value, ...]
 def run(plan: Plan, engine: Engine, watcher: Watcher) -> Answer:
     """Release a plan that has been charged."""
     private = source().private
+    made = None
     try:
         made = _Run(plan, engine, watcher).answer()
-    except Exception as problem:
-        LOG.exception("a release failed after it was charged: %s", type(problem).__name__)
-        raise ReleaseFailed from None
+    except Exception:
+        LOG.exception("a release failed after it was charged")
+    if made is None:  # raised here, the error holds no trace of the engine's own
+        raise ReleaseFailed
     keys, columns, notes, extra = made
     return Answer(
         keys=keys,
@@ -67,7 +70,8 @@ class _Run:
         if plan.public_keys is None:
             groups = self._selected(totals)
             if plan.group_count is not None:
-                there = len(totals) + int(plan.group_count.draw(1)[0])
+                members = sum(1 for values in totals.values() if values["units"])
+                there = members + int(plan.group_count.draw(1)[0])
                 extra["groups_not_shown"] = max(0, there - len(groups))
             noise = self._noise(len(totals) + 1, private=True)
             self.drawn = {name: drawn[: len(groups)] for name, drawn in noise.items()}

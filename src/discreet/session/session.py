@@ -191,11 +191,11 @@ class Session:
         does not fit beside other releases may still be the only one: a plan that is made first and as private as the
         whole budget promises is released, and the session is spent.
         """
-        plans, loss, wanted = self._batch(queries, epsilon, delta, weights, level)
+        plans, loss = self._batch(queries, epsilon, delta, weights, level)
         if self._account.fits(loss):
             self._account.spend(loss)
         else:
-            self._account.exhaust(loss, epsilon=wanted)
+            self._account.exhaust(loss)
         return [after(plan.query, run(plan, self._tables.engine, self._watcher)) for plan in plans]
 
     def preview_plan(
@@ -208,7 +208,7 @@ class Session:
         level: float = 0.95,
     ) -> list[Forecast]:
         """Say what the queries of ``plan`` will cost and how far off they will be."""
-        plans, _, _ = self._batch(queries, epsilon, delta, weights, level)
+        plans, _ = self._batch(queries, epsilon, delta, weights, level)
         return [self._forecast(plan) for plan in plans]
 
     def close(self) -> None:
@@ -332,7 +332,7 @@ class Session:
         delta: Real | None,
         weights: Sequence[float] | None,
         level: float,
-    ) -> tuple[list[Plan], PrivacyLoss, Fraction]:
+    ) -> tuple[list[Plan], PrivacyLoss]:
         if isinstance(queries, str | Query) or not queries:
             raise InvalidParameter("plan takes a list of queries.")
         shares = [Fraction(1)] * len(queries) if weights is None else [positive(w, "a weight") for w in weights]
@@ -361,7 +361,7 @@ class Session:
                     low, best, loss = middle, tried, whole
                 else:
                     high = middle
-        return best, loss, wanted
+        return best, loss
 
     def _forecast(self, plan: Plan) -> Forecast:
         level, columns = plan.settings.level, []

@@ -29,6 +29,9 @@ SLOTS = 32
 SAFE = 2 ** (53 - FINE)
 """So many whole numbers of the grid add up exactly as doubles, in any order."""
 
+MOST_LISTED = 1000
+"""Above this many groups DuckDB ranks them instead of listing the first ones."""
+
 MOST_FILTERED = 8
 """Above this many groups the prefilter keeps nearly everything and is left out."""
 
@@ -120,7 +123,8 @@ class Rows:
             scaled = f"({times} * {rows} + {self.dialect.quotient(f'({rest} * {rows})', c)})"
             cut = f"CASE WHEN {scaled} < {low} THEN {low} WHEN {scaled} > {high} THEN {high} ELSE {scaled} END"
             part = f"CASE WHEN {c} > {rows} THEN {cut} WHEN {c} > 0 THEN {s} ELSE 0 END"
-        return f"COALESCE({self.dialect.exact_sum(part)}, 0) AS {name}"
+        most = max(map(abs, measure.range(rows)))
+        return f"COALESCE({self.dialect.exact_sum(part, most)}, 0) AS {name}"
 
     def _kept(self, parts: str, keys: list[str]) -> str:
         """Return the parts of groups that a person may keep: fewer than all only if there are too many."""
@@ -156,9 +160,10 @@ class Rows:
         totals = f"SELECT q.*, SUM(n) OVER (PARTITION BY {within}) AS total FROM ({parts}) q"
         whole = self.dialect.whole
         total = f"CAST(total AS {whole})"
-        scaled = self.dialect.quotient(f"(n * CAST({UNIT * limit} AS {whole}))", total)
-        weight = f"CASE WHEN total > {limit} THEN {scaled} ELSE n * CAST({UNIT} AS {whole}) END"
-        return f"SELECT {grouped}, {self.dialect.exact_sum(weight)} AS w FROM ({totals}) t GROUP BY {grouped}"
+        each = self.dialect.quotient(f"CAST({UNIT * limit} AS {whole})", total)
+        weight = f"n * CASE WHEN total > {limit} THEN {each} ELSE CAST({UNIT} AS {whole}) END"
+        total = self.dialect.exact_sum(weight, UNIT * limit)
+        return f"SELECT {grouped}, {total} AS w FROM ({totals}) t GROUP BY {grouped}"
 
     def distinct(self, measure: Distinct) -> str:
         """Return SQL for the number of different values in every group."""
@@ -238,6 +243,7 @@ class Rows:
                 lets = self.scope.stages.get(level, {})
                 quoted = {self.dialect.identifier(name): sql for name, sql in lets.items()}
                 query = f"SELECT s.*{''.join(f', {sql} AS {name}' for name, sql in quoted.items())} FROM ({query}) s"
+                query += self.dialect.barrier
             ready = [condition.sql for condition in conditions if condition.level == level]
             if ready:
                 query = f"SELECT * FROM ({query}) w WHERE {' AND '.join(ready)}"
@@ -263,7 +269,7 @@ class Rows:
 
     @property
     def _fast(self) -> bool:
-        return self.bounding.fast and isinstance(self.dialect, DuckDB)
+        return self.bounding.fast and isinstance(self.dialect, DuckDB) and self.bounding.groups <= MOST_LISTED
 
     def _grouped(self, columns: list[str], rows: str, keys: list[str]) -> str:
         grouped = f" GROUP BY {', '.join(keys)}" if keys else ""

@@ -249,7 +249,7 @@ class Call(Expression):
         if symbol := SYMBOLS.get(self.function):
             return f"({self.arguments[0]!r} {symbol} {self.arguments[1]!r})"
         if self.function in ("negate", "not"):
-            return f"{'-' if self.function == 'negate' else '~'}{self.arguments[0]!r}"
+            return f"({'-' if self.function == 'negate' else '~'}{self.arguments[0]!r})"
         if self.function == "case":
             *pairs, last = self.arguments
             told = "".join(f".when({a!r}, {b!r})" for a, b in zip(pairs[::2], pairs[1::2], strict=True))

@@ -26,6 +26,9 @@ Apply = Callable[[Scope, list[Typed], tuple[Value, ...]], Typed]
 FUNCTIONS: dict[str, Apply] = {}
 """Every function by its name."""
 
+LONGEST_MADE = 2**16
+"""Texts that are made are missing if they would have more bytes: what one row makes must not fill the memory."""
+
 LETTERS = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -339,7 +342,7 @@ def _upper(scope: Scope, arguments: list[Typed], options: tuple[Value, ...]) -> 
 
 @function("trim")
 def _trim(scope: Scope, arguments: list[Typed], options: tuple[Value, ...]) -> Typed:
-    return _text(arguments, "TRIM({})")
+    return _text(arguments, "TRIM(BOTH ' ' FROM {})")
 
 
 @function("substring")
@@ -355,16 +358,21 @@ def _replace(scope: Scope, arguments: list[Typed], options: tuple[Value, ...]) -
     old, new = (_words(option, "replace") for option in options)
     if not old:
         raise InvalidParameter("replace needs a text to look for.")
-    old, new = scope.dialect.string(old), scope.dialect.string(new)
-    return replace(_text(arguments, "{}"), sql=f"REPLACE({arguments[0].sql}, {old}, {new})")
+    growth = -(-len(new.encode()) // len(old.encode()))
+    x = scope.let(_text(arguments, "{}"))
+    replaced = f"REPLACE({x.sql}, {scope.dialect.string(old)}, {scope.dialect.string(new)})"
+    short = f"{scope.dialect.octets(x.sql)} <= {LONGEST_MADE // max(1, growth)}"
+    return replace(x, sql=f"CASE WHEN {short} THEN {replaced} END", nullable=True)
 
 
 @function("concat")
 def _concat(scope: Scope, arguments: list[Typed], options: tuple[Value, ...]) -> Typed:
     for x in arguments:
         _text([x], "{}")
-    sql = f"({' || '.join(x.sql for x in arguments)})"
-    return Typed("str", sql, max(x.level for x in arguments), nullable=any(x.nullable for x in arguments))
+    named = [scope.let(x) for x in arguments]
+    sizes = " + ".join(scope.dialect.octets(x.sql) for x in named)
+    sql = f"CASE WHEN {sizes} <= {LONGEST_MADE} THEN {' || '.join(x.sql for x in named)} END"
+    return Typed("str", sql, max(x.level for x in named))
 
 
 @function("length")

@@ -69,7 +69,8 @@ class Grid:
         """Return the whole number of a value, as a double; null where it is missing or NaN."""
         dialect = scope.dialect
         origin = value.origin
-        if origin is not None and origin.stored in ("float", "int") and value.numeric and dialect.total_doubles:
+        stored = None if origin is None else origin.stored
+        if origin is not None and (stored == value.kind == "float" or stored == "int") and dialect.total_doubles:
             x, level = f"CAST({origin.sql} AS {dialect.double})", value.level
             if origin.stored == "float":
                 x = origin.sql

@@ -37,7 +37,7 @@ class Salt:
         dialect = scope.dialect
         mixed = Typed(
             "int",
-            dialect.xor(_person(self, dialect, person), dialect.digest(f"{dialect.string(self.text)} || {group.sql}")),
+            dialect.xor(_person(self, dialect, person), dialect.digest(dialect.salted(self.text, group.sql))),
             max(person.level, group.level),
         )
         for factor in (self.first, self.second):
@@ -63,7 +63,7 @@ class Salt:
 
 
 def encoded(scope: Scope, keys: list[Typed]) -> Typed:
-    """Return keys as one text: a single one as it is, several with their lengths; missing ones as a tilde.
+    """Return keys as one text: a single one as it is (missing or not), several with their lengths or a tilde.
 
     Two groups of the same text would have the same number, of which either both stay or none does.
     """
@@ -71,7 +71,7 @@ def encoded(scope: Scope, keys: list[Typed]) -> Typed:
     for key in keys:
         text = key.sql if key.kind == "str" else as_text(dialect, key)
         if len(keys) == 1:
-            return Typed("str", f"COALESCE({text}, '~')" if key.nullable else text, key.level)
+            return Typed("str", text, key.level)
         named = scope.let(Typed("str", text, key.level))
         size = f"CAST(LENGTH({named.sql}) AS {dialect.text})"
         parts.append(Typed("str", f"COALESCE({size} || ':' || {named.sql}, '~')", named.level))
@@ -93,7 +93,7 @@ def key_text(values: list[Value]) -> str:
     """
     if len(values) == 1:
         (one,) = values
-        return "~" if one is None else str(one).lower() if isinstance(one, bool) else str(one)
+        return "" if one is None else str(one).lower() if isinstance(one, bool) else str(one)
     texts = [None if v is None else str(v).lower() if isinstance(v, bool) else str(v) for v in values]
     return "".join("~" if text is None else f"{len(text)}:{text}" for text in texts)
 
@@ -102,7 +102,7 @@ def _person(salt: Salt, dialect: Dialect, person: Typed) -> str:
     if person.kind == "int":
         return dialect.xor(f"({person.sql} & {MASK})", f"({dialect.shift(person.sql, 31)} & {MASK})")
     text = person.sql if person.kind == "str" else as_text(dialect, person)
-    return dialect.digest(f"{dialect.string(salt.text)} || {text}")
+    return dialect.digest(dialect.salted(salt.text, text))
 
 
 def _fold(person: int) -> int:

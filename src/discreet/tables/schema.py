@@ -6,6 +6,7 @@ itself a release without noise.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 from unicodedata import normalize
@@ -84,7 +85,7 @@ def Values(values: Iterable[Value], *, nulls: Value = "skip") -> Column:  # noqa
     >>> Values(["north", "south"])
     Column('str', values=('north', 'south'))
     """
-    return Column(values=tuple(values), nulls=nulls)
+    return Column(values=keys_of(values), nulls=nulls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +140,11 @@ def keys_of(values: Iterable[Value]) -> tuple[Value, ...]:
     discreet.errors.InvalidParameter: two of the declared values look alike (they differ in how letters are composed). A
     key is compared code point by code point: declare the one that the data holds.
     """
-    if isinstance(values, str | bytes):
-        raise InvalidParameter("values are a list of keys, got one text. Write it in brackets.")
-    keys = tuple(values)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidParameter("values are a list of keys, got a single one. Write it in brackets.")
+    keys = tuple(map(_key, values))
     if not keys:
         raise InvalidParameter("at least one value must be declared.")
-    for key in keys:
-        if isinstance(key, float):
-            raise InvalidParameter("decimal numbers make no keys: two that print alike may differ. Use whole numbers.")
-        if key is not None:
-            kind_of(key)
     if len({(type(key), key) for key in keys}) < len(keys):
         raise InvalidParameter("a value is declared twice.")
     if len({normalize("NFC", key) if isinstance(key, str) else (type(key), key) for key in keys}) < len(keys):
@@ -157,6 +153,26 @@ def keys_of(values: Iterable[Value]) -> tuple[Value, ...]:
             "A key is compared code point by code point: declare the one that the data holds."
         )
     return keys
+
+
+def _key(value: Value) -> Value:
+    """Return a key as a plain value: subclasses may differ in what the engine takes for the same."""
+    if value is None or type(value) in (bool, date):
+        return value
+    if isinstance(value, float):
+        raise InvalidParameter("decimal numbers make no keys: two that print alike may differ. Use whole numbers.")
+    kind = kind_of(value)
+    if kind == "int":
+        number = int(value)  # type: ignore[arg-type]
+        if not -(2**63) <= number < 2**63:
+            raise InvalidParameter("whole numbers that are keys have at most 64 bits.")
+        return number
+    if kind == "str":
+        text = str.__str__(value)
+        if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise InvalidParameter("a key holds the character 0 or half a surrogate pair, which no engine stores.")
+        return text
+    raise InvalidParameter(f"keys are texts, whole numbers, dates, True or False, got {type(value).__name__}.")
 
 
 def _check_bounds(bounds: object, kind: Kind | None) -> None:
@@ -186,7 +202,7 @@ def _column(name: str, entry: object) -> Column:
         return Column(
             entry.get("type"),
             bounds=bounds,
-            values=None if values is None else tuple(values),
+            values=None if values is None else keys_of(values),
             nulls=entry.get("nulls", "skip"),
         )
     raise InvalidParameter(

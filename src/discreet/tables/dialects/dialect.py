@@ -201,6 +201,10 @@ class Dialect(ABC):
     def digest(self, text: str) -> str:
         """Return 31 bits of a text's MD5: of its first four bytes, the first being lowest, all but the highest bit."""
 
+    def salted(self, salt: str, text: str) -> str:
+        """Return a constant and a text behind it, nothing standing for a missing one."""
+        return f"CONCAT({self.string(salt)}, {text})"
+
     @abstractmethod
     def xor(self, a: str, b: str) -> str:
         """Return the exclusive or of two whole numbers that are not negative."""
@@ -241,6 +245,6 @@ class Dialect(ABC):
         """Return the quotient of whole numbers, cut towards 0; null if the divisor is 0."""
         return f"({a} // {b})"
 
-    def exact_sum(self, x: str) -> str:
-        """Return the sum of whole numbers, in a type that cannot overflow."""
+    def exact_sum(self, x: str, most: int | None = None) -> str:
+        """Return the sum of whole numbers of at most some size, in a type that cannot overflow."""
         return f"SUM({x})"

@@ -56,6 +56,10 @@ class Spark(Dialect):
         digits = f"translate('GHEFCDAB', 'ABCDEFGH', substr(md5(CAST({text} AS BINARY)), 1, 8))"
         return f"(CAST(conv({digits}, 16, 10) AS BIGINT) & CAST({MASK} AS BIGINT))"
 
+    def salted(self, salt: str, text: str) -> str:
+        """A missing text would make all of it missing."""
+        return f"CONCAT({self.string(salt)}, COALESCE({text}, ''))"
+
     def xor(self, a: str, b: str) -> str:
         """As in C."""
         return f"({a} ^ {b})"
@@ -92,6 +96,6 @@ class Spark(Dialect):
         """An operator of its own; by 0 it is null."""
         return f"({a} div NULLIF({b}, 0))"
 
-    def exact_sum(self, x: str) -> str:
-        """Decimals of 28 digits, whose sum has 38."""
-        return f"SUM(CAST({x} AS DECIMAL(28, 0)))"
+    def exact_sum(self, x: str, most: int | None = None) -> str:
+        """In 64 bits if that holds the parts of 2^33 persons, who do not exist; else decimals of 28 digits."""
+        return f"SUM({x})" if most is not None and most <= 2**30 else f"SUM(CAST({x} AS DECIMAL(28, 0)))"

@@ -5,16 +5,15 @@ from typing import Any
 
 from discreet.tables.engines.duckdb import DuckDBEngine
 from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.postgres import SCHEMES, PostgresEngine, PostgresTable
 
-__all__ = ["DuckDBEngine", "Engine", "Relation", "engine_for"]
+__all__ = ["DuckDBEngine", "Engine", "PostgresTable", "Relation", "engine_for"]
 
 
 def engine_for(source: object, settings: Mapping[str, Any]) -> Engine:
     """Return the engine that can read a source."""
     module = type(source).__module__.partition(".")[0]
-    if isinstance(source, str) and source.startswith(("postgres://", "postgresql://")):
-        from discreet.tables.engines.postgres import PostgresEngine
-
+    if isinstance(source, PostgresTable) or (isinstance(source, str) and source.startswith(SCHEMES)):
         return PostgresEngine()
     if module == "pyspark":
         from discreet.tables.engines.spark import SparkEngine

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InvalidParameter, MissingExtra
+from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation
 
@@ -40,6 +40,10 @@ TYPES: dict[str, Stored] = {
     "USMALLINT": "int",
     "UINTEGER": "int",
 }
+
+
+YEARS = (-62_135_596_800, 253_402_300_799)
+"""The first second of the year 1 and the last of the year 9999."""
 
 
 class DuckDBEngine(Engine):
@@ -120,13 +124,13 @@ class DuckDBEngine(Engine):
             columns = self._texts(_header(found[0], comma))
             return (
                 f"read_csv({path}, auto_detect = false, header = true, delim = '{comma}', quote = '\"', escape = '\"', "
-                f"null_padding = true, ignore_errors = true, columns = {columns})"
+                f"strict_mode = false, parallel = false, ignore_errors = true, columns = {columns})"
             )
         if not declared:
             raise InvalidParameter("a JSON file has no list of columns: declare those that are used in the schema.")
         lines = "auto" if ending == ".json" else "newline_delimited"
         columns, skip = self._texts(declared), str(ending != ".json").lower()
-        return f"read_json({path}, format = '{lines}', ignore_errors = {skip}, columns = {columns})"
+        return f"read_json({path}, format = '{lines}', records = true, ignore_errors = {skip}, columns = {columns})"
 
     def _texts(self, names: Sequence[str]) -> str:
         return "{" + ", ".join(f"{self.dialect.string(name)}: 'VARCHAR'" for name in names) + "}"
@@ -134,13 +138,13 @@ class DuckDBEngine(Engine):
     def _arrow(self, source: Any) -> object:  # noqa: ANN401  a frame of some library
         """Return a frame as Arrow, without a copy where it can be; columns of Python objects become texts."""
         module = type(source).__module__.partition(".")[0]
-        if module == "pyarrow":
-            return source
+        if module == "pyarrow" and type(source).__name__ == "Table":
+            return _readable(source)
         if module == "polars":
             lazy = getattr(source, "collect", None)
-            return (lazy() if lazy is not None else source).to_arrow()
+            return _readable((lazy() if lazy is not None else source).to_arrow())
         if module == "pandas":
-            return _pandas(source)
+            return _readable(_pandas(source))
         raise InvalidParameter(
             f"a table is a path, a pandas or Polars frame, an Arrow table or a database table, got "
             f"{type(source).__name__}."
@@ -153,13 +157,13 @@ def _header(path: str, comma: str) -> list[str]:
         if path.endswith(".zst"):
             raise InvalidParameter("compressed CSV files are read as .gz: their first line holds the names.")
         with (
-            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+            gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
             if path.endswith(".gz")
-            else Path(path).open(encoding="utf-8-sig", newline="") as lines
+            else Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as lines
         ):
             names = next(csv.reader(lines, delimiter=comma), [])
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise InvalidParameter(f"{path} cannot be read as a CSV file in UTF-8.") from None
+    except (OSError, EOFError, csv.Error):
+        raise InvalidParameter(f"{path} cannot be read as a CSV file.") from None
     if not names or len(set(names)) < len(names) or not all(names):
         raise InvalidParameter(f"the first line of {path} must name every column once.")
     return names
@@ -173,6 +177,40 @@ def _stored(told: str) -> Stored:
     return TYPES.get(told, "other")
 
 
+def _readable(table: "pa.Table") -> "pa.Table":
+    """Return a table in which every value can be read: texts are UTF-8, and moments have years that exist.
+
+    DuckDB trusts Arrow. A text that is none, or a moment it cannot count in microseconds, would stop every query that
+    meets it, so the first is refused here, where the curator sees it, and the second is made missing.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InvalidInput(
+            "the table holds texts that are not UTF-8, or is damaged otherwise. Repair it first."
+        ) from None
+    for place, column in enumerate(table.schema):
+        if not pa.types.is_timestamp(column.type):
+            continue
+        ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
+        number = table.column(place).cast(pa.int64())
+        low, high = (max(min(end * ticks, 2**63 - 1), -(2**63)) for end in YEARS)
+        inside = pc.and_(pc.greater_equal(number, low), pc.less_equal(number, high))
+        kept = pc.if_else(inside, number, pa.scalar(None, pa.int64())).cast(pa.timestamp(column.type.unit))
+        table = table.set_column(place, column.name, kept.cast(pa.timestamp("us"), safe=False))
+    return table
+
+
+def _text(value: object) -> str | None:
+    """Return an object as text; nothing for what pandas calls missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
+        return None
+    return str(value).encode("utf-8", "replace").decode()  # half a surrogate pair is no text anywhere else
+
+
 def _pandas(frame: Any) -> "pa.Table":  # noqa: ANN401  a pandas frame
     """Return a pandas frame as Arrow. Objects are written as text one by one: their type must not depend on others."""
     import pyarrow as pa
@@ -181,8 +219,7 @@ def _pandas(frame: Any) -> "pa.Table":  # noqa: ANN401  a pandas frame
     for name in frame.columns:
         column = frame[name]
         if str(column.dtype) == "object":
-            texts = [None if value is None or value != value else str(value) for value in column.tolist()]
-            columns[str(name)] = pa.array(texts, type=pa.string())
+            columns[str(name)] = pa.array(map(_text, column.tolist()), type=pa.string())
         else:
             columns[str(name)] = pa.Array.from_pandas(column)
     return pa.table(columns)
