@@ -141,13 +141,6 @@ WAITING = (
         "General knowledge about collations.",
     ),
     waits(
-        48,
-        "tables",
-        "No text of a query may reach past the layer that adds the noise.",
-        "Queries are read into a small grammar and written anew from it; everything else is refused.",
-        "CWE-89.",
-    ),
-    waits(
         49,
         "the service",
         "Nothing exact may stand beside a noisy answer: row counts, bytes read, plans, cache hits, logs.",
