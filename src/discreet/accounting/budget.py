@@ -128,7 +128,7 @@ class Account:
     1.25
     """
 
-    __slots__ = ("_delta", "_epsilon", "_lock", "_rule", "_state")
+    __slots__ = ("_delta", "_epsilon", "_lock", "_rule", "_state", "_unit")
 
     def __init__(
         self, rule: Filter, *, delta: Real = 0, relation: str | None = None, epsilon: Real | None = None
@@ -143,6 +143,7 @@ class Account:
         if self.delta < rule.failures:
             raise InvalidParameter(f"delta must cover the failures of the filter, {show(rule.failures)}.")
         self._lock = threading.Lock()
+        self._unit: str | None = None
         stated = None if relation is None else check_relation(relation)
         self._state: tuple[Cost, Fraction | None, Relation | None] = (Cost(), Fraction(0), stated)
 
@@ -166,6 +167,20 @@ class Account:
                 raise BudgetExceeded(self._refusal(cost, self._limit - spent))
             both = None if pure is None or epsilon is None else pure + epsilon
             self._state = (spent + cost, both, relation)
+
+    def protect(self, unit: str, /) -> None:
+        """Say who is protected; losses about other units cannot be added to these.
+
+        >>> account = Budget(1).open()
+        >>> account.protect("persons by user_id")
+        >>> account.protect("rows")
+        Traceback (most recent call last):
+        discreet.errors.RelationMismatch: this account is about persons by user_id, and not about rows. Open another.
+        """
+        with self._lock:
+            if self._unit not in (None, unit):
+                raise RelationMismatch(f"this account is about {self._unit}, and not about {unit}. Open another.")
+            self._unit = unit
 
     def exhaust(self, loss: PrivacyLoss, /) -> None:
         """Spend everything on one loss, or refuse it and change nothing.

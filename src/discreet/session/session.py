@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.accounting.filters import Basic
-from discreet.errors import BudgetExceeded, InvalidParameter
+from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from discreet.exact import Real, finite, positive, probability, upward
 from discreet.session.answer import Answer
 from discreet.session.columns import Column
@@ -17,7 +17,7 @@ from discreet.session.forecast import Expected, Forecast
 from discreet.session.plan import KeySelection, Plan, Settings, make_plan
 from discreet.session.post import after, check
 from discreet.session.progress import Watcher
-from discreet.session.release import run
+from discreet.session.release import LOG, run
 from discreet.session.sources import Tables
 from discreet.tables.engines import Engine
 from discreet.tables.order import Salt
@@ -90,6 +90,7 @@ class Session:
         key = str(unit.key) if isinstance(unit, Person) else None
         settings = {"memory": memory, "threads": threads}
         self._tables = Tables(data, schema=schema, name=name, public=public, key=key, engine=engine, settings=settings)
+        self._account.protect("rows" if key is None else f"persons by {key}")
         self._salt = Salt.fresh()
         self._watcher = Watcher(progress)
 
@@ -210,6 +211,24 @@ class Session:
         """Say what the queries of ``plan`` will cost and how far off they will be."""
         plans, _ = self._batch(queries, epsilon, delta, weights, level)
         return [self._forecast(plan) for plan in plans]
+
+    def verify(self) -> None:
+        """Read every value of the private tables once, for the curator: none may be one that the engine cannot read.
+
+        A damaged file, such as Parquet with texts that are not UTF-8, would stop every query that meets the damage, and
+        that an answer fails must not tell anything about a row. Says nothing about the data but that all is well.
+        """
+        for table in self._tables.private:
+            names = [self._tables.engine.dialect.identifier(name) for name in table.relation.columns]
+            counts = ", ".join(f"COUNT(DISTINCT {name}) AS c_{place}" for place, name in enumerate(names))
+            readable = True
+            try:
+                self._tables.engine.run(f"SELECT {counts} FROM {table.relation.sql} t")  # noqa: S608
+            except Exception:
+                LOG.exception("%s cannot be read", table.name)
+                readable = False
+            if not readable:
+                raise InvalidInput(f"{table.name} holds values that cannot be read. The curator's log says which.")
 
     def close(self) -> None:
         """Give back what the engine holds. What was spent stays spent."""

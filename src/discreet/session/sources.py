@@ -157,7 +157,9 @@ def _stem(source: object) -> str:
     if isinstance(source, Path):
         return source.stem.partition(".")[0]
     if isinstance(source, str):
-        text = source.rpartition("#")[2] if "://" in source else source
+        if "://" in source:
+            return source.rpartition("#")[2].rpartition(".")[2] or "data"
+        text = source
         stem = Path(text).stem.partition(".")[0] if "/" in text or Path(text).suffix else text.rpartition(".")[2]
         return "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in stem) or "data"
     return "data"

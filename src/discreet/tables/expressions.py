@@ -14,7 +14,7 @@ from datetime import date, datetime
 from typing import NoReturn
 
 from discreet.errors import InvalidParameter
-from discreet.tables.kinds import Kind, Value, check_kind, kind_of
+from discreet.tables.kinds import Kind, Value, check_kind, kind_of, plain_value
 
 __all__ = ["Call", "Constant", "Expression", "Name", "When", "col", "expression", "lit", "when"]
 
@@ -306,6 +306,7 @@ def lit(value: Value) -> Expression:
     >>> lit(3) * col("age")
     (3 * col('age'))
     """
+    value = plain_value(value)
     if value is None:
         return Constant(None, None)
     kind = kind_of(value)

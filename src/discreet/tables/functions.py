@@ -546,13 +546,13 @@ def _union(values: Sequence[Typed]) -> Typed:
 
 
 def _count(value: Value, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+    if type(value) is not int or not 0 <= value < 2**31:
         raise InvalidParameter(f"{name} takes whole numbers that are not negative.")
     return value
 
 
 def _words(value: Value, name: str) -> str:
-    if not isinstance(value, str) or "\x00" in value:
+    if type(value) is not str or "\x00" in value:
         raise InvalidParameter(f"{name} takes a text.")
     return value
 

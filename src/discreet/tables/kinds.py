@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite, show
 
-__all__ = ["LIMIT", "TINY", "WHOLE", "Interval", "Kind", "Value", "check_kind", "kind_of"]
+__all__ = ["LIMIT", "TINY", "WHOLE", "Interval", "Kind", "Value", "check_kind", "kind_of", "plain_value"]
 
 Kind = Literal["bool", "date", "float", "int", "str", "timestamp"]
 
@@ -59,6 +59,24 @@ def kind_of(value: object) -> Kind:
         if isinstance(value, python):
             return kind
     raise InvalidParameter(f"a value is a bool, a number, a text, a date or a datetime, got {type(value).__name__}.")
+
+
+def plain_value(value: object) -> Value:
+    """Return a value of a built-in type, and of no subclass: those could say of themselves what SQL is made of them.
+
+    >>> import numpy as np
+    >>> plain_value(np.float64(0.5)), plain_value(None)
+    (0.5, None)
+    """
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str, date, datetime):
+        return value  # type: ignore[return-value]
+    if type(value) is Fraction:
+        return float(value)
+    raise InvalidParameter(
+        f"a value is a bool, a number, a text, a date or a datetime of Python itself, got {type(value).__name__}."
+    )
 
 
 @dataclass(frozen=True, slots=True)

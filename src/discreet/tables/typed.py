@@ -12,7 +12,7 @@ from fractions import Fraction
 from discreet.errors import InvalidParameter
 from discreet.tables.dialects import Dialect, Stored
 from discreet.tables.expressions import Call, Constant, Expression, Name
-from discreet.tables.kinds import LIMIT, WHOLE, Interval, Kind, Value
+from discreet.tables.kinds import LIMIT, WHOLE, Interval, Kind, Value, check_kind, plain_value
 from discreet.tables.schema import Column
 
 __all__ = ["Origin", "Scope", "Typed"]
@@ -81,11 +81,11 @@ class Scope:
     def _resolve(self, expression: Expression) -> Typed:
         from discreet.tables.functions import FUNCTIONS
 
-        if isinstance(expression, Constant):
+        if type(expression) is Constant:
             return self.constant(expression.value, expression.kind)
-        if isinstance(expression, Name):
+        if type(expression) is Name:
             return self.column(expression)
-        if isinstance(expression, Call):
+        if type(expression) is Call:
             if expression.function not in FUNCTIONS:
                 known = ", ".join(sorted(FUNCTIONS))
                 raise InvalidParameter(f"there is no function {expression.function}. There are: {known}.")
@@ -95,6 +95,9 @@ class Scope:
 
     def constant(self, value: Value, kind: Kind | None) -> Typed:
         """Return a constant."""
+        value = plain_value(value)
+        if kind is not None:
+            kind = check_kind(kind)
         sql = self.dialect.constant(value, kind)
         if value is None:
             return Typed(kind, sql)

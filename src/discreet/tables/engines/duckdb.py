@@ -42,6 +42,9 @@ TYPES: dict[str, Stored] = {
 }
 
 
+LARGEST_OBJECT = 2**27
+"""How many bytes one record of a JSON file may have."""
+
 YEARS = (-62_135_596_800, 253_402_300_799)
 """The first second of the year 1 and the last of the year 9999."""
 
@@ -82,8 +85,21 @@ class DuckDBEngine(Engine):
             self._held.append(source)
             self._connection.register(view, self._arrow(source))
             sql = self.dialect.identifier(view)
+        sql = self._timed(sql)
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
         return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described})
+
+    def _timed(self, sql: str) -> str:
+        """Return a relation whose moments are counted in microseconds: those of seconds may have years far away."""
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
+        replaced = []
+        for name, kind in ((self.dialect.identifier(str(row[0])), str(row[1])) for row in described):
+            if kind in ("TIMESTAMP_S", "TIMESTAMP_MS"):
+                start, end = (f"CAST('{day}' AS {kind})" for day in ("0001-01-01", "9999-12-31"))
+                replaced.append(
+                    f"CAST(CASE WHEN {name} BETWEEN {start} AND {end} THEN {name} END AS TIMESTAMP) AS {name}"
+                )
+        return f"(SELECT * REPLACE ({', '.join(replaced)}) FROM {sql})" if replaced else sql
 
     def run(self, sql: str) -> "pa.Table":
         """Return the result; one query at a time."""
@@ -128,9 +144,10 @@ class DuckDBEngine(Engine):
             )
         if not declared:
             raise InvalidParameter("a JSON file has no list of columns: declare those that are used in the schema.")
-        lines = "auto" if ending == ".json" else "newline_delimited"
+        lines = "array" if ending == ".json" else "newline_delimited"
         columns, skip = self._texts(declared), str(ending != ".json").lower()
-        return f"read_json({path}, format = '{lines}', records = true, ignore_errors = {skip}, columns = {columns})"
+        size = f"maximum_object_size = {LARGEST_OBJECT}"
+        return f"read_json({path}, format = '{lines}', records = true, ignore_errors = {skip}, {size}, columns = {columns})"
 
     def _texts(self, names: Sequence[str]) -> str:
         return "{" + ", ".join(f"{self.dialect.string(name)}: 'VARCHAR'" for name in names) + "}"
