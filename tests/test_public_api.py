@@ -14,7 +14,20 @@ NAMES = """
     parallel quantile quantiles repeat routes stddev sum then top_k variance when
 """.split()  # noqa: SIM905 - names read better than a column of strings
 
-HEAVY = ("altair", "duckdb", "jinja2", "pandas", "pyarrow", "pyspark", "sqlglot", "pytest", "rich", "scipy", "typer", "vl_convert")
+HEAVY = (
+    "altair",
+    "duckdb",
+    "jinja2",
+    "pandas",
+    "pyarrow",
+    "pyspark",
+    "sqlglot",
+    "pytest",
+    "rich",
+    "scipy",
+    "typer",
+    "vl_convert",
+)
 
 
 def test_the_list_is_held():

@@ -92,13 +92,6 @@ WAITING = (
         "Nissim, Raskhodnikova and Smith, Smooth Sensitivity and Sampling, STOC 2007.",
     ),
     waits(
-        35,
-        "tables",
-        "A person with a thousand rows must count as one person.",
-        "The privacy unit is part of the schema, and contributions are bounded before anything is added up.",
-        "Wilson et al., Differentially Private SQL with Bounded User Contribution, PETS 2020.",
-    ),
-    waits(
         37,
         "the ledger",
         "Two processes must not spend the same budget.",
@@ -134,39 +127,11 @@ WAITING = (
         "General knowledge about shared quotas.",
     ),
     waits(
-        45,
-        "tables",
-        "Keys that look alike must be the same everywhere, or different everywhere.",
-        "Keys are normalised in one place: Unicode form, type, zero and NaN.",
-        "General knowledge about collations.",
-    ),
-    waits(
         49,
         "the service",
         "Nothing exact may stand beside a noisy answer: row counts, bytes read, plans, cache hits, logs.",
         "Answers follow a fixed schema that has no place for them.",
         "General knowledge about query services.",
-    ),
-    waits(
-        52,
-        "tables",
-        "A column that is computed anew must not keep the bounds of the old one.",
-        "Every rewrite of a column opens its bounds again.",
-        "OpenDP issue 2949.",
-    ),
-    waits(
-        53,
-        "the selection of groups",
-        "The delta of a threshold must cover every group that one person can add.",
-        "Deltas are compared with exact enumeration of data sets of one and two keys.",
-        "OpenDP issue 2922.",
-    ),
-    waits(
-        56,
-        "tables",
-        "A bound on contributions must keep as many as it charges for.",
-        "Tests count what is kept, not only what is dropped.",
-        "Found while comparing libraries.",
     ),
     waits(
         59,

@@ -133,13 +133,17 @@ def oracle(data, unit, keys, plan):
         if isinstance(measure, Distinct):
             told = defaultdict(set)
             for person, parts in person_rows.items():
-                with_n = {g: {min(max(r["n"], -5), 20) for r in part if r["n"] is not None} for g, part in parts.items()}
+                with_n = {
+                    g: {min(max(r["n"], -5), 20) for r in part if r["n"] is not None} for g, part in parts.items()
+                }
                 with_n = {group: numbers for group, numbers in with_n.items() if numbers}
                 for group in kept(person, with_n):
                     told[group] |= first({v: salt.number(person, str(v)) for v in with_n[group]}, rows)
             for group, values in told.items():
                 found[group][name] = len(values)
-    return {group: {k: v for k, v in values.items() if v} for group, values in found.items() if any(values.values())}, +cells
+    return {
+        group: {k: v for k, v in values.items() if v} for group, values in found.items() if any(values.values())
+    }, +cells
 
 
 def nonzero(found):
@@ -222,9 +226,7 @@ def test_rows_beyond_the_bound_count_for_their_mean():
     data = pa.table({"user": [1] * 6, "x": values})
     for rows in (1, 2, 3, 4, 5):
         unit = dp.Person("user", groups=1, rows=rows)
-        session = dp.Session(
-            data, name="t", schema={"x": dp.Bounds(-8, 8)}, unit=unit, budget=dp.Budget(1), threads=1
-        )
+        session = dp.Session(data, name="t", schema={"x": dp.Bounds(-8, 8)}, unit=unit, budget=dp.Budget(1), threads=1)
         query = session.query.agg(total=dp.sum("x"), n=dp.count("x"), all=dp.count())
         plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
         (row,) = session._tables.engine.run(plan.rows.totals(list(plan.measures.values()))).to_pylist()

@@ -27,9 +27,9 @@ ENDS = st.floats(-(2.0**53), 2.0**53, allow_subnormal=False).filter(lambda x: x 
 INTERVALS = st.tuples(ENDS, ENDS).map(lambda pair: Interval.of(*sorted(pair)))
 
 
-def in_engine(values, bounds, aggregate, *, kind=pa.float64(), declared=None):
+def in_engine(values, bounds, aggregate, *, kind=None, declared=None):
     """Return the whole number of each value, found by a plan's own SQL, and the grid."""
-    data = pa.table({"id": list(range(len(values))), "x": pa.array(values, type=kind)})
+    data = pa.table({"id": list(range(len(values))), "x": pa.array(values, type=kind or pa.float64())})
     column = dp.Bounds(*bounds, type=declared)
     session = dp.Session(data, name="t", schema={"x": column}, unit=dp.Row(), budget=dp.Budget(1, 1e-6), threads=1)
     plan = session._plan(

@@ -99,14 +99,16 @@ def test_keys_that_look_alike_are_refused(pair):
         keys_of(pair)
 
 
-@pytest.mark.parametrize("pair", [("a", "A"), ("a", "a "), ("ß", "ss"), ("1", "１"), (date(2024, 1, 1), None), (0, None)])
+@pytest.mark.parametrize(
+    "pair", [("a", "A"), ("a", "a "), ("ß", "ss"), ("1", "\uff11"), (date(2024, 1, 1), None), (0, None)]
+)
 def test_keys_that_differ_are_kept_apart(pair):
     assert keys_of(pair) == pair
 
 
 def test_reprs_are_python():
     for column in (dp.Bounds(0, 0.5, type="float", nulls=0.25), dp.Values(["a", None]), dp.Column("date")):
-        assert eval(repr(column), {"Column": dp.Column}) == column  # noqa: S307
+        assert eval(repr(column), {"Column": dp.Column}) == column
 
 
 def test_declarations_cannot_be_changed_afterwards():

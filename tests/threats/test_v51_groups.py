@@ -12,8 +12,10 @@ import math
 from itertools import combinations_with_replacement
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import discreet as dp
 from discreet.accounting import PrivacyLoss
 from discreet.accounting import parallel as parallel_loss
 from discreet.errors import NoTheorem, RelationMismatch
@@ -144,3 +146,25 @@ def test_every_kind_of_neighbour_was_tried():
     inside = [(a, b) for a, b in neighbours("replace_one") if [r[0] for r in a] == [r[0] for r in b] and a != b]
     assert moved
     assert inside
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("groups", [1, 3])
+def test_tables_count_what_leaves_a_group_and_what_enters_one(relation, groups):
+    """A person of a table who is substituted leaves as many groups as they may be in, and enters as many others."""
+    rows = {side: [(side, f"{side}{i}") for i in range(groups) for _ in range(2)] for side in "ab"}
+    found = []
+    for person in ("a", "b") if relation == "replace_one" else ("a", None):
+        data = pa.table({"user": [u for u, _ in rows.get(person, [])], "tag": [t for _, t in rows.get(person, [])]})
+        data = data.cast(pa.schema({"user": pa.string(), "tag": pa.string()}))
+        unit = dp.Person("user", groups=groups, rows=2, relation=relation)
+        session = dp.Session(data, name="t", unit=unit, budget=dp.Budget(1, 1e-6))
+        query = session.query.group_by("tag").agg(n=dp.count())
+        plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+        (measure,) = plan.measures.values()
+        told = session._tables.engine.run(plan.rows.totals([measure])).to_pylist()
+        found.append({row["k_0"]: int(row[measure.name]) for row in told})
+    moved = [found[0].get(tag, 0) - found[1].get(tag, 0) for tag in {*found[0], *found[1]}]
+    reach = plan.noise[measure.name].reach
+    assert sum(map(abs, moved)) == reach.first
+    assert sum(m * m for m in moved) == reach.squared

@@ -73,12 +73,16 @@ class Geometric(Faces):
         return add_noise(value, partial(discrete_laplace, self.scale), "Geometric")
 
     def error(self, beta: Real = 0.05, *, queries: int = 1, bound: Bound = "exact") -> int:
-        """Return the least t with ``P[some |Z| > t] <= beta`` over ``queries`` answers; exact, not asymptotic."""
+        """Return the least t with ``P[some |Z| > t] <= beta`` over ``queries`` answers; exact, not asymptotic.
+
+        For scales beyond 2^40 it may be larger by a part in 2^40.
+        """
         p, s = per_query(beta, queries, bound), Fraction(self.scale)
         a = math.exp(-1 / s)
         t = max(0, math.ceil(float(s) * math.log(2 / ((1 + a) * p)) * (1 - 1e-12)) - 1)
+        step = max(1, t >> 40)
         while not _tail(s, t) <= arb(p * (1 + 1e-12)):
-            t += 1
+            t += step
         return t
 
     @classmethod

@@ -84,7 +84,7 @@ class Ranked:
 class Workshop:
     """Makes the columns of a query, and collects the measures that they share."""
 
-    def __init__(self, scope: Scope, person: str | None, wanted: Sequence[tuple[str, Aggregate]]) -> None:
+    def __init__(self, scope: Scope, person: Typed | None, wanted: Sequence[tuple[str, Aggregate]]) -> None:
         self.scope = scope
         self.person = person
         self.measures: dict[str, Additive] = {}
@@ -159,12 +159,12 @@ class Workshop:
 
     def _count_distinct(self, name: str, aggregate: Aggregate) -> Column:
         (value,) = aggregate.arguments
-        if isinstance(value, Name) and value.name == self.person:
+        typed = self.scope.resolve(value)
+        if self.person is not None and typed.sql == self.person.sql:
             persons = self._measure("persons", Persons)
             return Column(
                 name, "count of persons", (persons,), lambda b: b[persons], lambda n: [{persons: n}], whole=True
             )
-        typed = self.scope.resolve(value)
         if typed.kind in ("float", "timestamp", None):
             raise InvalidParameter(f"different values of {value!r} cannot be counted: round it, or turn it into text.")
         distinct = self._measure(f"distinct {value!r}", lambda name: Distinct(name, typed))

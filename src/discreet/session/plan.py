@@ -166,8 +166,7 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
     groups, rows = _bounds(unit, public, grouped=bool(keys))
     bounding = Bounding(key, groups, rows, salt)
     staged = Rows(scope, source, filters, keys, declared, bounding)
-    person = unit.key if isinstance(unit, Person) else None
-    workshop = Workshop(scope, cast("str | None", person), query.aggregates)
+    workshop = Workshop(scope, key, query.aggregates)
     known = _known(workshop.measures, unit, query)
     relation: Relation = unit.relation
     single = not keys

@@ -322,6 +322,8 @@ class Session:
                 raise InvalidParameter("delta is a probability: 0 at least, and below 1.")
             return exact / 2, exact / 2
         share = min(Fraction(1), epsilon / self._total())
+        if self._adds_epsilons:
+            return whole * share / 2, whole * share / 2
         return (whole - failures) * share, failures * share
 
     @property

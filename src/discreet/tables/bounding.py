@@ -132,10 +132,11 @@ class Rows:
             return parts
         groups = self.bounding.groups
         if self._fast:
-            limit = f"SELECT p, MIN(o, {groups + 1})[{groups + 1}] AS t FROM parts GROUP BY p"
+            listed = f"MIN(o, {groups + 1})[{groups + 1}] AS t"
+            limit = f"SELECT p, {listed} FROM parts GROUP BY p HAVING COUNT(*) > {groups}"
             return (
                 f"WITH parts AS MATERIALIZED ({parts}) "
-                f"SELECT parts.* FROM parts JOIN ({limit}) l ON parts.p = l.p WHERE l.t IS NULL OR parts.o < l.t"
+                f"SELECT parts.* FROM parts LEFT JOIN ({limit}) l ON parts.p = l.p WHERE l.t IS NULL OR parts.o < l.t"
             )
         ranked = f"SELECT q.*, COUNT(*) OVER (PARTITION BY p ORDER BY o) AS place FROM ({parts}) q"
         return f"SELECT * FROM ({ranked}) ranked WHERE place <= {groups}"

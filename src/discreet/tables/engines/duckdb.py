@@ -124,7 +124,7 @@ class DuckDBEngine(Engine):
         ending = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] in (".gz", ".zst") else "".join(suffixes[-1:])
         path = self.dialect.string(text)
         if ending not in (".parquet", ".pq", ".csv", ".tsv", ".json", ".jsonl", ".ndjson"):
-            if not isinstance(source, Path) and not self._own and not ending.startswith((".", "/")):
+            if not isinstance(source, Path) and not self._own and "/" not in text:
                 return ".".join(self.dialect.identifier(part) for part in text.split("."))
             raise InvalidParameter(
                 f"{text} is not a Parquet, CSV or JSON file. Give a path with such an ending, a frame, an Arrow table, "
@@ -147,7 +147,8 @@ class DuckDBEngine(Engine):
         lines = "array" if ending == ".json" else "newline_delimited"
         columns, skip = self._texts(declared), str(ending != ".json").lower()
         size = f"maximum_object_size = {LARGEST_OBJECT}"
-        return f"read_json({path}, format = '{lines}', records = true, ignore_errors = {skip}, {size}, columns = {columns})"
+        options = f"format = '{lines}', records = true, ignore_errors = {skip}, {size}"
+        return f"read_json({path}, {options}, columns = {columns})"
 
     def _texts(self, names: Sequence[str]) -> str:
         return "{" + ", ".join(f"{self.dialect.string(name)}: 'VARCHAR'" for name in names) + "}"
