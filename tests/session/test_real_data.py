@@ -28,7 +28,7 @@ def real(*parts):
 
 def misses(session, query, truth, **settings):
     """Return how often each column's interval misses the truth, and the released values, over all releases."""
-    missed = {name: 0 for name in truth}
+    missed = dict.fromkeys(truth, 0)
     values = {name: [] for name in truth}
     for _ in range(RELEASES):
         row = session.release(query, **settings).rows[0]

@@ -22,7 +22,8 @@ import discreet
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(Path(discreet.__file__).parent.rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-IMPORTED_AS = {"python-flint": "flint", "vl-convert-python": "vl_convert"}
+IMPORTED_AS = {"python-flint": "flint", "vl-convert-python": "vl_convert", "PyYAML": "yaml"}
+USERS = ("plots", "report", "cli", "tables", "postgres", "spark")
 CORE = 4
 
 
@@ -32,7 +33,7 @@ def name_of(requirement):
 
 def declared(path=Path()):
     """Return the modules that users get, by the extras that are not for developers; a plugin of pytest has pytest."""
-    extras = [PROJECT["optional-dependencies"][extra] for extra in ("plots", "report", "cli")]
+    extras = [PROJECT["optional-dependencies"][extra] for extra in USERS]
     names = [name_of(r) for group in (PROJECT["dependencies"], *extras) for r in group]
     return {IMPORTED_AS.get(name, name) for name in names} | ({"pytest"} if path.name == "plugin.py" else set())
 

@@ -188,7 +188,7 @@ class Account:
         A filter leaves room for choosing as one goes. If nothing was spent and nothing ever will be again, a loss needs
         only be (epsilon, delta)-DP by itself, with the epsilon and delta of the budget.
 
-        >>> many = 60 * PrivacyLoss.laplace(0.04)
+        >>> many = 36 * PrivacyLoss.laplace(0.04)
         >>> account = Budget(1, 1e-6).open()
         >>> account.fits(many)
         False
