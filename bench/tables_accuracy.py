@@ -1,7 +1,7 @@
 """What was promised and what happened: errors over 200 releases of real people.
 
-Run with DISCREET_DATA pointing to the folder that holds fulton/FultonPUMS5full.csv. Prints for each column the error that
-the preview promised at 95%, the 95th percentile of the errors observed, and how many intervals missed the truth.
+Run with DISCREET_DATA pointing to the folder that holds fulton/FultonPUMS5full.csv. Prints for each column the error
+that the preview promised at 95%, the 95th percentile of the errors observed, and how many intervals missed the truth.
 """
 
 import argparse

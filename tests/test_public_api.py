@@ -15,17 +15,7 @@ NAMES = """
 """.split()  # noqa: SIM905 - names read better than a column of strings
 
 HEAVY = (
-    "altair",
-    "duckdb",
-    "jinja2",
-    "pandas",
-    "pyarrow",
-    "pyspark",
-    "sqlglot",
-    "pytest",
-    "rich",
-    "scipy",
-    "typer",
+    *("altair", "duckdb", "jinja2", "pandas", "pyarrow", "pyspark", "pytest", "rich", "scipy", "sqlglot", "typer"),
     "vl_convert",
 )
 

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+import discreet as dp
 import discreet.session.release as release
-from discreet import audit, count, sum
+from discreet import audit, count
 from discreet.auditing.queries import CopiedQuery, our_queries, table_neighbours
 from discreet.auditing.registry import TIERS, examine, registered
 from discreet.session.noise import Noise
@@ -41,7 +42,7 @@ def examined(query):
 
 @pytest.mark.parametrize("unit", [Row(), PERSON])
 def test_half_the_noise_is_refuted(unit, monkeypatch):
-    query = CopiedQuery({"total": sum("spent")}, unit, epsilon=2)
+    query = CopiedQuery({"total": dp.sum("spent")}, unit, epsilon=2)
     claims = query.claims
     whole = Noise.laplace.__func__
     monkeypatch.setattr(Noise, "laplace", classmethod(lambda cls, reach, e: whole(cls, reach, 2 * e)))
