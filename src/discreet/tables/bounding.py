@@ -98,15 +98,30 @@ class Rows:
         """Return one row for each person and group."""
         columns = ["p", *self._key_names()]
         aggregates = [*columns, "COUNT(*) AS n"]
-        if self.ordered:
-            aggregates.append("MIN(o) AS o")
+        if self._narrow:
+            aggregates.append("ANY_VALUE(o) AS o")
         for measure in measures:
             if isinstance(measure, Sum):
                 aggregates += [f"COUNT({measure.name}) AS c_{measure.name}", f"SUM({measure.name}) AS {measure.name}"]
             elif isinstance(measure, Count) and measure.value is not None and measure.summed is None:
                 aggregates.append(f"COUNT({measure.name}) AS {measure.name}")
         rows = self._rows(measures)
-        return f"SELECT {', '.join(aggregates)} FROM ({rows}) r GROUP BY {', '.join(columns)}"
+        return self._numbered(f"SELECT {', '.join(aggregates)} FROM ({rows}) r GROUP BY {', '.join(columns)}")
+
+    def _numbered(self, parts: str) -> str:
+        """Return the parts with the order of their groups, unless their rows had it already or none is needed."""
+        if not self.ordered or self._narrow or self.bounding.key is None:
+            return parts
+        scope = Scope(self.dialect, {})
+        keys = [Typed(key.kind, f"k_{i}", nullable=key.nullable) for i, key in enumerate(self.keys)]
+        person = Typed(self.bounding.key.kind, "p", nullable=False)
+        order = self.bounding.salt.order(scope, person, encoded(scope, keys))
+        query = parts
+        for level in range(1, order.level + 1):
+            lets = {self.dialect.identifier(name): sql for name, sql in scope.stages.get(level, {}).items()}
+            query = f"SELECT s.*{''.join(f', {sql} AS {name}' for name, sql in lets.items())} FROM ({query}) s"
+            query += self.dialect.barrier
+        return f"SELECT s.*, {order.sql} AS o FROM ({query}) s"
 
     def _bounded(self, measure: Count | Persons | Sum) -> str:
         """Return the sum over persons of what counts of each."""
@@ -154,9 +169,9 @@ class Rows:
                 f"FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {grouped}"
             )
         limit, columns = self.bounding.rows, ", ".join(["p", *keys, "v"])
-        order = ", MIN(o) AS o" if self.ordered else ""
+        order = ", ANY_VALUE(o) AS o" if self._narrow else ""
         parts = f"SELECT {columns}, COUNT(*) AS n{order} FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {columns}"
-        parts = self._first_groups(parts, keys, "v")
+        parts = self._first_groups(self._numbered(parts), keys, "v")
         within = ", ".join(["p", *keys])
         totals = f"SELECT q.*, SUM(n) OVER (PARTITION BY {within}) AS total FROM ({parts}) q"
         whole = self.dialect.whole
@@ -174,9 +189,9 @@ class Rows:
         if self.bounding.key is None:
             return self._grouped([counted], f"SELECT * FROM ({rows}) r WHERE v IS NOT NULL", keys)
         columns = ", ".join(["p", *keys, "v"])
-        order = ", MIN(o) AS o" if self.ordered else ""
+        order = ", ANY_VALUE(o) AS o" if self._narrow else ""
         parts = f"SELECT {columns}, MIN(ov) AS ov{order} FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {columns}"
-        parts = self._first_groups(parts, keys, "v")
+        parts = self._first_groups(self._numbered(parts), keys, "v")
         within = ", ".join(["p", *keys])
         ranked = f"SELECT q.*, COUNT(*) OVER (PARTITION BY {within} ORDER BY ov) AS spot FROM ({parts}) q"
         kept = f"SELECT * FROM ({ranked}) k WHERE spot <= {self.bounding.rows}"
@@ -200,7 +215,7 @@ class Rows:
         columns: dict[str, Typed] = {f"k_{i}": key for i, key in enumerate(self.keys)}
         if bounding.key is not None:
             columns["p"] = bounding.key
-            if self.ordered:
+            if self._narrow:
                 columns["o"] = bounding.salt.order(scope, bounding.key, encoded(scope, list(self.keys)))
         for measure in measures:
             if isinstance(measure, Sum):
@@ -248,7 +263,7 @@ class Rows:
             ready = [condition.sql for condition in conditions if condition.level == level]
             if ready:
                 query = f"SELECT * FROM ({query}) w WHERE {' AND '.join(ready)}"
-        if self.ordered and self._fast and self.bounding.groups <= MOST_FILTERED:
+        if self._narrow:
             query = self._narrowed(query, columns["p"].sql, columns["o"].sql)
             columns = {**columns, "p": Typed(None, "p_"), "o": Typed("int", "o_")}
         chosen = ", ".join(f"{value.sql} AS {name}" for name, value in columns.items())
@@ -267,6 +282,10 @@ class Rows:
             taken = f"SELECT p_, b & (b - 1) AS b FROM ({taken}) b"
         last = f"SELECT p_, b & -b AS last FROM ({taken}) b"
         return f"SELECT r.* FROM ({rows}) r JOIN ({last}) l ON r.p_ = l.p_ WHERE l.last = 0 OR {slot} <= l.last"
+
+    @property
+    def _narrow(self) -> bool:
+        return self.ordered and self._fast and self.bounding.groups <= MOST_FILTERED
 
     @property
     def _fast(self) -> bool:

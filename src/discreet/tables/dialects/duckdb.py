@@ -13,8 +13,8 @@ class DuckDB(Dialect):
     name = "DuckDB"
 
     def read_whole(self, column: str) -> str:
-        """A cast that tries: UBIGINT and HUGEINT hold more."""
-        return f"TRY_CAST({column} AS BIGINT)"
+        """A cast to more bits: those that hold more are no whole numbers here but decimals."""
+        return f"CAST({column} AS BIGINT)"
 
     def read_text(self, column: str) -> str:
         """Compared byte by byte, whatever the column's collation is."""
