@@ -125,7 +125,7 @@ def test_moments_of_a_database_are_read_or_missing(unit):
     connection = duckdb.connect()
     connection.register("far", pa.table({"d": pa.array([0, 2**61], pa.int64()).cast(pa.timestamp(unit))}))
     connection.execute("CREATE TABLE t AS SELECT * FROM far")
-    opened = session("t", engine=DuckDBEngine(connection))
+    opened = session("t", engine=connection)
     assert len(opened.release(opened.query.group_by(m=dp.col("d").month()).agg(n=dp.count()), epsilon=1)) == 12
 
 

@@ -51,7 +51,8 @@ class CopiedQuery:
     @property
     def claims(self) -> PrivacyLoss:
         """What the session charges for one copy."""
-        loss: PrivacyLoss = self._plan(self._session([], 1), 1).loss
+        with self._session([], 1) as session:
+            loss: PrivacyLoss = self._plan(session, 1).loss
         return loss
 
     def draw(self, data: Sequence[Record], draws: int) -> npt.NDArray[np.float64]:

@@ -19,7 +19,6 @@ from discreet.session.post import after, check
 from discreet.session.progress import Watcher
 from discreet.session.release import LOG, run
 from discreet.session.sources import Tables
-from discreet.tables.engines import Engine
 from discreet.tables.order import Salt
 from discreet.tables.query import Query
 from discreet.units import Person, Row
@@ -38,7 +37,8 @@ class Session:
 
     ``data`` is a path to Parquet, CSV or JSON (a glob for several files), a pandas or Polars frame, an Arrow table, a
     PostgreSQL URL (``postgresql://host/base#schema.table``), a Spark data frame, or several of them by name. ``public``
-    tables may be joined freely.
+    tables may be joined freely. To read a table of a database that is open already, name it and hand over its
+    connection: ``Session("visits", engine=duckdb_connection)``, or a Spark session.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -70,7 +70,7 @@ class Session:
         budget: Budget | Account | None = None,
         public: Mapping[str, object] | None = None,
         name: str | None = None,
-        engine: Engine | None = None,
+        engine: object = None,
         memory: str | None = None,
         threads: int | None = None,
         progress: bool | None = None,

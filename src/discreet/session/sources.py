@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from discreet.errors import InvalidParameter
-from discreet.tables.engines import Engine, Relation, engine_for
+from discreet.tables.engines import Relation, engine_for
 from discreet.tables.expressions import Expression, Name
 from discreet.tables.kinds import Kind, Value
 from discreet.tables.schema import Schema
@@ -49,7 +49,7 @@ class Tables:
         name: str | None,
         public: Mapping[str, object] | None,
         key: str | None,
-        engine: Engine | None,
+        engine: object,
         settings: Mapping[str, Any],
     ) -> None:
         private = _named(data, schema, name, key)
@@ -57,7 +57,7 @@ class Tables:
         if both := set(private) & set(shared):
             raise InvalidParameter(f"{', '.join(sorted(both))} is given as private and as public.")
         first = next(iter(private.values())).source
-        self.engine = engine_for(first, settings) if engine is None else engine
+        self.engine = engine_for(first, settings, engine)
         self.attached = {
             title: self._attach(title, table, private=title in private) for title, table in (private | shared).items()
         }
