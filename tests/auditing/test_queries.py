@@ -35,7 +35,7 @@ def examined(query):
         neighbours=list(table_neighbours(query.unit)),
         batch=query.draw,
         draws=20_000,
-        seconds=20,
+        seconds=600,
         alpha=1e-9,
     )
 
@@ -52,7 +52,7 @@ def test_half_the_noise_is_refuted(unit, monkeypatch):
         neighbours=list(table_neighbours(unit)),
         batch=query.draw,
         draws=40_000,
-        seconds=30,
+        seconds=600,
         alpha=1e-9,
     )
     assert found.refuted
@@ -69,7 +69,7 @@ def test_rows_above_the_bound_are_refuted(monkeypatch):
         neighbours=list(table_neighbours(PERSON)),
         batch=query.draw,
         draws=20_000,
-        seconds=20,
+        seconds=600,
         alpha=1e-9,
     )
     assert found.refuted
@@ -87,7 +87,7 @@ def test_showing_every_group_is_refuted(monkeypatch):
         neighbours=list(table_neighbours(query.unit)),
         batch=query.draw,
         draws=5_000,
-        seconds=20,
+        seconds=600,
         alpha=1e-9,
     )
     assert found.refuted

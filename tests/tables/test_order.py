@@ -42,7 +42,7 @@ def test_the_engine_and_python_find_the_same_number(kind, keys):
     plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
     rows, scope = plan.rows, plan.rows.scope
     text = encoded(scope, [scope.resolve(dp.col(key)) for key in keys])
-    order = SALT.order(scope, rows.bounding.key, text)
+    order = SALT.order(scope, rows.bounding.key, SALT.digest(scope, text))
     rows.ordered = False  # the order alone is asked for, and nobody is bounded
     sql = rows._staged({"k": rows.keys[0], "number": order, "text": text}, [])
     found = {row["k"]: row for row in session._tables.engine.run(sql).to_pylist()}

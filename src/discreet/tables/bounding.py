@@ -106,22 +106,34 @@ class Rows:
             elif isinstance(measure, Count) and measure.value is not None and measure.summed is None:
                 aggregates.append(f"COUNT({measure.name}) AS {measure.name}")
         rows = self._rows(measures)
-        return self._numbered(f"SELECT {', '.join(aggregates)} FROM ({rows}) r GROUP BY {', '.join(columns)}")
+        return self._numbered(f"SELECT {', '.join(aggregates)} FROM ({rows}) r GROUP BY {', '.join(columns)}", rows)
 
-    def _numbered(self, parts: str) -> str:
-        """Return the parts with the order of their groups, unless their rows had it already or none is needed."""
+    def _numbered(self, parts: str, rows: str) -> str:
+        """Return the parts with the order of their groups, unless their rows had it already or none is needed.
+
+        An engine in which digests are slow computes them once for each group and joins them.
+        """
         if not self.ordered or self._narrow or self.bounding.key is None:
             return parts
         scope = Scope(self.dialect, {})
         keys = [Typed(key.kind, f"k_{i}", nullable=key.nullable) for i, key in enumerate(self.keys)]
         person = Typed(self.bounding.key.kind, "p", nullable=False)
-        order = self.bounding.salt.order(scope, person, encoded(scope, keys))
-        query = parts
-        for level in range(1, order.level + 1):
-            lets = {self.dialect.identifier(name): sql for name, sql in scope.stages.get(level, {}).items()}
-            query = f"SELECT s.*{''.join(f', {sql} AS {name}' for name, sql in lets.items())} FROM ({query}) s"
+        digest = self.bounding.salt.digest(scope, encoded(scope, keys))
+        if self.dialect.joins_digests:
+            names = self._key_names()
+            groups = self._chain(f"SELECT DISTINCT {', '.join(names)} FROM ({rows}) d", scope, digest, "g")
+            same = " AND ".join(f"q.{name} IS NOT DISTINCT FROM g.{name}" for name in names)
+            parts = f"SELECT q.*, g.g FROM ({parts}) q JOIN ({groups}) g ON {same}"
+            scope, digest = Scope(self.dialect, {}), Typed("int", "g")
+        return self._chain(parts, scope, self.bounding.salt.order(scope, person, digest), "o")
+
+    def _chain(self, query: str, scope: Scope, value: Typed, name: str) -> str:
+        """Return a query with one more column, which is computed in stages."""
+        for level in range(1, value.level + 1):
+            lets = {self.dialect.identifier(let): sql for let, sql in scope.stages.get(level, {}).items()}
+            query = f"SELECT s.*{''.join(f', {sql} AS {let}' for let, sql in lets.items())} FROM ({query}) s"
             query += self.dialect.barrier
-        return f"SELECT s.*, {order.sql} AS o FROM ({query}) s"
+        return f"SELECT s.*, {value.sql} AS {name} FROM ({query}) s"
 
     def _bounded(self, measure: Count | Persons | Sum) -> str:
         """Return the sum over persons of what counts of each."""
@@ -171,7 +183,7 @@ class Rows:
         limit, columns = self.bounding.rows, ", ".join(["p", *keys, "v"])
         order = ", ANY_VALUE(o) AS o" if self._narrow else ""
         parts = f"SELECT {columns}, COUNT(*) AS n{order} FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {columns}"
-        parts = self._first_groups(self._numbered(parts), keys, "v")
+        parts = self._first_groups(self._numbered(parts, rows), keys, "v")
         within = ", ".join(["p", *keys])
         totals = f"SELECT q.*, SUM(n) OVER (PARTITION BY {within}) AS total FROM ({parts}) q"
         whole = self.dialect.whole
@@ -191,7 +203,7 @@ class Rows:
         columns = ", ".join(["p", *keys, "v"])
         order = ", ANY_VALUE(o) AS o" if self._narrow else ""
         parts = f"SELECT {columns}, MIN(ov) AS ov{order} FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {columns}"
-        parts = self._first_groups(self._numbered(parts), keys, "v")
+        parts = self._first_groups(self._numbered(parts, rows), keys, "v")
         within = ", ".join(["p", *keys])
         ranked = f"SELECT q.*, COUNT(*) OVER (PARTITION BY {within} ORDER BY ov) AS spot FROM ({parts}) q"
         kept = f"SELECT * FROM ({ranked}) k WHERE spot <= {self.bounding.rows}"
@@ -216,7 +228,8 @@ class Rows:
         if bounding.key is not None:
             columns["p"] = bounding.key
             if self._narrow:
-                columns["o"] = bounding.salt.order(scope, bounding.key, encoded(scope, list(self.keys)))
+                digest = bounding.salt.digest(scope, encoded(scope, list(self.keys)))
+                columns["o"] = bounding.salt.order(scope, bounding.key, digest)
         for measure in measures:
             if isinstance(measure, Sum):
                 value = measure.grid.sql(scope, measure.value)
@@ -231,8 +244,8 @@ class Rows:
             elif isinstance(measure, Distinct):
                 columns["v"] = measure.value
                 if bounding.key is not None:
-                    text = encoded(scope, [measure.value])
-                    columns["ov"] = bounding.salt.order(scope, bounding.key, text)
+                    digest = bounding.salt.digest(scope, encoded(scope, [measure.value]))
+                    columns["ov"] = bounding.salt.order(scope, bounding.key, digest)
         conditions = list(self.filters)
         if "v" in columns:  # before groups are chosen: one without values must not take the place of another
             conditions.append(Typed("bool", f"{columns['v'].sql} IS NOT NULL", columns["v"].level))

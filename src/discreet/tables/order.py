@@ -32,14 +32,14 @@ class Salt:
         """Draw a salt."""
         return cls(secrets.token_hex(8), secrets.randbits(30) | 2**30 | 1, secrets.randbits(30) | 2**30 | 1)
 
-    def order(self, scope: Scope, person: Typed, group: Typed) -> Typed:
-        """Return the number of a (person, group), from the texts or whole numbers that name them."""
+    def digest(self, scope: Scope, group: Typed) -> Typed:
+        """Return the number of a group, from the text that names it."""
+        return Typed("int", scope.dialect.digest(scope.dialect.salted(self.text, group.sql)), group.level)
+
+    def order(self, scope: Scope, person: Typed, digest: Typed) -> Typed:
+        """Return the number of a (person, group), from what names the person and the number of the group."""
         dialect = scope.dialect
-        mixed = Typed(
-            "int",
-            dialect.xor(_person(self, dialect, person), dialect.digest(dialect.salted(self.text, group.sql))),
-            max(person.level, group.level),
-        )
+        mixed = Typed("int", dialect.xor(_person(self, dialect, person), digest.sql), max(person.level, digest.level))
         for factor in (self.first, self.second):
             product = scope.let(Typed("int", f"({mixed.sql} * CAST({factor} AS {dialect.whole}))", mixed.level))
             folded = dialect.xor(dialect.shift(product.sql, 31), f"({product.sql} & {MASK})")

@@ -42,6 +42,9 @@ class Dialect(ABC):
     barrier = ""
     """What ends a subquery whose values are computed once, instead of wherever their names are used."""
 
+    joins_digests = False
+    """Whether digests cost so much that a join is cheaper."""
+
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
         return '"' + name.replace('"', '""') + '"'

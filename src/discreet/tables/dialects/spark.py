@@ -18,6 +18,7 @@ class Spark(Dialect):
 
     name = "Spark"
     text = "STRING"
+    joins_digests = True
 
     def identifier(self, name: str) -> str:
         """In backticks."""
