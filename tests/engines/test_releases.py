@@ -115,4 +115,3 @@ def test_claims_stand_an_audit(engine, unit):
         alpha=1e-9,
     )
     assert not found.refuted
-    assert found.epsilon > 0.1
