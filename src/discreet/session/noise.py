@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting import PrivacyLoss
-from discreet.exact import show
 from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.noise import discrete_gaussian, discrete_laplace
 from discreet.units import Relation
@@ -126,13 +125,17 @@ class Noise:
 
         return math.ceil(-float(ndtri(beta / 2)) * self.sigma * (1 + 1e-9)) + 2
 
-    def __str__(self) -> str:
+    def told(self, step: float) -> str:
+        """Say what noise it is, in units of what is measured: a step of its grid is so much."""
         if self.kind == "none":
             return "no noise: public"
         if self.kind == "laplace":
-            return f"integer Laplace noise, scale {_short(float(self.spread))}"
-        return f"discrete Gaussian noise, sigma {_short(self.sigma)}"
+            return f"integer Laplace noise, scale {_short(float(self.spread) * step)}"
+        return f"discrete Gaussian noise, sigma {_short(self.sigma * step)}"
+
+    def __str__(self) -> str:
+        return self.told(1.0)
 
 
 def _short(value: float) -> str:
-    return show(round(value)) if value >= 1000 else f"{value:.3g}"
+    return f"{round(value):,}" if value >= 1000 else f"{value:.3g}"

@@ -133,8 +133,12 @@ class Plan:
             "keys": self.keys_told,
             "threshold": None if self.selection is None else self.selection.threshold,
             "split": dict(self.shares),
-            "noise": {name: str(noise) for name, noise in self.noise.items()},
+            "noise": {name: self.told(name) for name in self.noise},
         }
+
+    def told(self, measure: str) -> str:
+        """Say what noise a measure has, in what it stands for."""
+        return self.noise[measure].told(float(self.measures[measure].step))
 
     def error(self, measure: str, beta: float) -> float:
         """Return how far a measure may be off, in what it stands for."""

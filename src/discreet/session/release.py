@@ -144,7 +144,7 @@ class _Run:
         }
         beta = 1 - plan.settings.level
         box = column.estimate(floats, plan.error, beta)
-        method = "; ".join(dict.fromkeys(str(plan.noise[n]) for n in column.inputs if n not in plan.known))
+        method = "; ".join(dict.fromkeys(plan.told(n) for n in column.inputs if n not in plan.known))
         if column.whole:
             (name,) = column.inputs
             step = int(plan.measures[name].step)

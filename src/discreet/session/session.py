@@ -392,7 +392,7 @@ class Session:
                 size = f"in a group of {plan.settings.group_size:,.0f} rows" if len(column.inputs) > 1 else ""
                 if column.corners is None:
                     size = "depends on the spread of the data"
-                told = "; ".join(dict.fromkeys(str(plan.noise[n]) for n in column.inputs if n not in plan.known))
+                told = "; ".join(dict.fromkeys(plan.told(n) for n in column.inputs if n not in plan.known))
                 columns.append(
                     Expected(
                         name=column.name,
