@@ -128,7 +128,7 @@ class Account:
     1.25
     """
 
-    __slots__ = ("_delta", "_epsilon", "_lock", "_rule", "_state", "_unit")
+    __slots__ = ("_delta", "_epsilon", "_exhausted", "_lock", "_rule", "_state", "_unit")
 
     def __init__(
         self, rule: Filter, *, delta: Real = 0, relation: str | None = None, epsilon: Real | None = None
@@ -144,6 +144,7 @@ class Account:
             raise InvalidParameter(f"delta must cover the failures of the filter, {show(rule.failures)}.")
         self._lock = threading.Lock()
         self._unit: str | None = None
+        self._exhausted = False
         stated = None if relation is None else check_relation(relation)
         self._state: tuple[Cost, Fraction | None, Relation | None] = (Cost(), Fraction(0), stated)
 
@@ -195,6 +196,12 @@ class Account:
         >>> account.exhaust(many)
         >>> account.largest_epsilon()
         Fraction(0, 1)
+
+        Being (epsilon, delta)-DP bounds no loss at all times, so the odometer knows nothing then; the budget's promise
+        stands.
+
+        >>> account.odometer()
+        (inf, 1e-06)
         """
         self._charge(loss)
         promised = self._epsilon
@@ -208,6 +215,7 @@ class Account:
                     "whole budget may take all of it. Nothing was spent: release nothing."
                 )
             self._state = (self._limit, None, relation)
+            self._exhausted = True
 
     def cost(self, loss: PrivacyLoss, /) -> Cost:
         """Return what a loss would cost, in the currency of the filter; nothing is spent."""
@@ -279,7 +287,7 @@ class Account:
         spent, pure, _ = self._state
         left = self.delta - self.rule.failures
         certain = math.inf if pure is None else upward(pure)
-        likely = self.rule.bound(spent.amount, left) if left else math.inf
+        likely = self.rule.bound(spent.amount, left) if left and not self._exhausted else math.inf
         return min(certain, likely), upward(self.delta)
 
     def __repr__(self) -> str:
