@@ -6,7 +6,7 @@ SELECT have no rule at all.
 
 from typing import ClassVar
 
-from sqlglot import Token, Tokenizer, TokenType, exp, parser
+from sqlglot import Token, TokenType, exp, parser, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 
@@ -23,11 +23,11 @@ class Private(Dialect):
 
     NULL_ORDERING = "nulls_are_last"
 
-    class Tokenizer(Tokenizer):
+    class Tokenizer(tokens.Tokenizer):
         """Words as in standard SQL; none of them starts a command."""
 
         IDENTIFIERS: ClassVar = ['"', "`"]
-        COMMANDS: ClassVar = set()
+        COMMANDS: ClassVar[set[TokenType]] = set()
 
     class Parser(parser.Parser):
         """Rules of SELECT alone, with functions left as they are written."""
