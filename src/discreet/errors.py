@@ -8,10 +8,12 @@
      ├── RelationMismatch        two neighbour relations were mixed, or one is needed and was not said
      ├── NoTheorem               no theorem covers this combination
      ├── BudgetExceeded          a loss does not fit into what is left of a budget; nothing was spent
+     ├── LedgerError             a ledger that cannot be trusted, opened or written; nothing was released by what raised it
      ├── ReleaseFailed           a release that was charged could not be completed; the curator's log says why
      ├── UnknownKind             a serialised record of a kind this version does not know
      └── MissingExtra            an optional package is not installed (also an ImportError)
 
+    NotDurableWarning            a UserWarning: what is spent is kept in memory alone
     NotPrivateWarning            a UserWarning: what is made now carries no privacy guarantee
 
 Messages say what must hold, what was seen and what to do. They never show a value taken from data.
@@ -23,8 +25,10 @@ __all__ = [
     "InvalidInput",
     "InvalidParameter",
     "InvalidQuery",
+    "LedgerError",
     "MissingExtra",
     "NoTheorem",
+    "NotDurableWarning",
     "NotPrivateWarning",
     "RelationMismatch",
     "ReleaseFailed",
@@ -65,6 +69,10 @@ class BudgetExceeded(DiscreetError):
     """A loss does not fit into what is left of a budget; nothing was spent and nothing may be released."""
 
 
+class LedgerError(DiscreetError):
+    """A ledger that cannot be trusted, opened or written. Nothing was released by what raised it."""
+
+
 class ReleaseFailed(DiscreetError):
     """A release that was charged could not be completed. Always the same words: what went wrong may depend on data."""
 
@@ -83,6 +91,10 @@ class MissingExtra(DiscreetError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed. Run: pip install 'discreet[{extra}]'")
+
+
+class NotDurableWarning(UserWarning):
+    """What is spent is kept in memory alone, and forgotten with the process."""
 
 
 class NotPrivateWarning(UserWarning):

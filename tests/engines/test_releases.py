@@ -59,7 +59,7 @@ def opened(loader, columns, worlds, unit=PERSON):
     engine, source = source_of(loader, columns, STORED)
     schema = {"amount": dp.Bounds(0, 500), "city": dp.Values(CITIES)}
     session = dp.Session(source, name="t", schema=schema, unit=unit, budget=dp.Budget(10**6, 1e-3), engine=engine)
-    session._salt = SALT
+    session._planner.salt = SALT
     return session
 
 

@@ -15,7 +15,7 @@ def plan(*, private=False, split=None, epsilon=1, delta=None, budget=None, unit=
     schema = {"x": dp.Bounds(0, 10), "y": dp.Bounds(0, 10)} | ({} if private else {"city": dp.Values(["a", "b"])})
     session = dp.Session(DATA, name="t", schema=schema, unit=unit or dp.Row(), budget=budget or dp.Budget(100, 1e-6))
     query = session.query.group_by("city").agg(**aggregates)
-    return session._plan(query, epsilon, delta, None, 0.95, 1000, split, noise, "optimal", False)
+    return session.planned(query, epsilon=epsilon, delta=delta, split=split, noise=noise)
 
 
 def spent(one):
@@ -73,7 +73,7 @@ def test_public_sizes_take_no_share():
         budget=dp.Budget(1),
     )
     query = session.query.agg(m=dp.mean("x"))
-    one = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    one = session.planned(query, epsilon=1)
     assert list(spent(one).values()) == [1]
 
 

@@ -51,7 +51,7 @@ def plan_of(data, unit, keys, *, delta=1e-6):
         whole=dp.sum("n"),
         middle=dp.median("n"),
     )
-    return session, session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    return session, session.planned(query, epsilon=1)
 
 
 def measured(session, plan):
@@ -185,7 +185,7 @@ def test_as_many_groups_stay_as_are_paid_for(fast):
         unit = dp.Person("user", groups=groups, rows=1)
         session = dp.Session(data, name="t", unit=unit, budget=dp.Budget(1, 1e-6), threads=1)
         query = session.query.group_by("tag").agg(n=dp.count())
-        plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+        plan = session.planned(query, epsilon=1)
         plan = plan if fast else slow(plan)
         salt = plan.rows.bounding.salt
         assert all(len({salt.number(p, f"tag {i}") for i in range(k)}) == k for p, k in people.items())
@@ -228,7 +228,7 @@ def test_rows_beyond_the_bound_count_for_their_mean():
         unit = dp.Person("user", groups=1, rows=rows)
         session = dp.Session(data, name="t", schema={"x": dp.Bounds(-8, 8)}, unit=unit, budget=dp.Budget(1), threads=1)
         query = session.query.agg(total=dp.sum("x"), n=dp.count("x"), all=dp.count())
-        plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+        plan = session.planned(query, epsilon=1)
         (row,) = session._tables.engine.run(plan.rows.totals(list(plan.measures.values()))).to_pylist()
         total, n, everything = (int(row[column.inputs[0]]) for column in plan.columns)
         step = plan.measures[plan.columns[0].inputs[0]].step
@@ -273,8 +273,8 @@ def test_which_groups_stay_is_a_matter_of_one_person_alone():
             budget=dp.Budget(1, 1e-6),
             engine=DuckDBEngine(connection),
         )
-        alone._salt = plan.rows.bounding.salt
-        lonely = alone._plan(plan.query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+        alone._planner.salt = plan.rows.bounding.salt
+        lonely = alone.planned(plan.query, epsilon=1)
         found, _ = measured(alone, lonely)
         parts.update({group: values.get("units", 0) for group, values in found.items()})
     assert +parts == +Counter({group: values.get("units", 0) for group, values in whole.items()})
@@ -285,7 +285,7 @@ def test_sums_over_many_rows_are_exact():
     count = 1_000_000
     data = pa.table({"x": [7.0, -2.7, 6.9999999] * (count // 3)})
     session = dp.Session(data, name="t", schema={"x": dp.Bounds(-3, 7)}, unit=dp.Row(), budget=dp.Budget(1))
-    plan = session._plan(session.query.agg(s=dp.sum("x")), 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    plan = session.planned(session.query.agg(s=dp.sum("x")), epsilon=1)
     (measure,) = plan.measures.values()
     exact = sum(measure.grid.number(x) for x in (7.0, -2.7, 6.9999999)) * (count // 3)
     for wide in (False, True):

@@ -130,7 +130,7 @@ DATA = pa.table(
 
 def typed(value):
     session = dp.Session(DATA, name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1), threads=1)
-    plan = session._plan(session.query.agg(n=dp.count()), 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    plan = session.planned(session.query.agg(n=dp.count()), epsilon=1)
     return session, plan.rows, plan.rows.scope.resolve(value)
 
 

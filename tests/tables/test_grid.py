@@ -32,9 +32,7 @@ def in_engine(values, bounds, aggregate, *, kind=None, declared=None):
     data = pa.table({"id": list(range(len(values))), "x": pa.array(values, type=kind or pa.float64())})
     column = dp.Bounds(*bounds, type=declared)
     session = dp.Session(data, name="t", schema={"x": column}, unit=dp.Row(), budget=dp.Budget(1, 1e-6), threads=1)
-    plan = session._plan(
-        session.query.group_by("id").agg(a=aggregate), 1, None, None, 0.95, 1000, None, "auto", "optimal", False
-    )
+    plan = session.planned(session.query.group_by("id").agg(a=aggregate), epsilon=1)
     measure = plan.measures[plan.columns[0].inputs[0]]
     found = session._tables.engine.run(plan.rows.totals([measure])).to_pylist()
     return measure.grid, {row["k_0"]: row[measure.name] for row in found}

@@ -37,9 +37,9 @@ def test_the_engine_and_python_find_the_same_number(kind, keys):
     )
     unit = dp.Person("user", groups=1, rows=1)
     session = dp.Session(data, name="t", unit=unit, budget=dp.Budget(1, 1e-6), threads=1)
-    session._salt = SALT
+    session._planner.salt = SALT
     query = session.query.group_by("id").agg(n=dp.count())
-    plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    plan = session.planned(query, epsilon=1)
     rows, scope = plan.rows, plan.rows.scope
     text = encoded(scope, [scope.resolve(dp.col(key)) for key in keys])
     order = SALT.order(scope, rows.bounding.key, SALT.digest(scope, text))

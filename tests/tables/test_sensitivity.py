@@ -203,7 +203,7 @@ class Bench:
         session = dp.Session("t", schema=SCHEMA, unit=unit, budget=dp.Budget(1, 1e-5), engine=self.engine)
         query = session.query.group_by("world") if worlds else session.query
         query = GROUPS[grouping](query).agg(**(AGGREGATES | RANKED if aggregates is None else aggregates))
-        return session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+        return session.planned(query, epsilon=1)
 
     def measured(self, plan):
         """Return what the engine finds: measures of every group, and weights of every group and cell."""

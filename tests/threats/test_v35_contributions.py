@@ -39,10 +39,8 @@ def table(rows):
 def measured(rows, unit, build=lambda query: query, public=None):
     """Return a plan and what it finds in a table, by measure and group."""
     session = dp.Session(table(rows), name="t", schema=SCHEMA, unit=unit, budget=dp.Budget(1), public=public)
-    session._salt = Salt("fixed", 1664525789, 1986745321)
-    plan = session._plan(
-        build(session.query).agg(**AGGREGATES), 1, None, None, 0.95, 1000, None, "auto", "optimal", False
-    )
+    session._planner.salt = Salt("fixed", 1664525789, 1986745321)
+    plan = session.planned(build(session.query).agg(**AGGREGATES), epsilon=1)
     together = [m for m in plan.measures.values() if not isinstance(m, Distinct)]
     queries = [plan.rows.totals(together)]
     queries += [plan.rows.distinct(m) for m in plan.measures.values() if isinstance(m, Distinct)]
@@ -101,7 +99,7 @@ def test_histograms_weigh_a_person_once():
         table(OTHERS + LOUD), name="t", schema=SCHEMA, unit=dp.Person("user", groups=1, rows=3), budget=dp.Budget(1)
     )
     query = session.query.agg(m=dp.median("x"))
-    plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    plan = session.planned(query, epsilon=1)
     weights = session._tables.engine.run(plan.rows.cells(plan.columns[0].cells)).to_pylist()
     assert sum(int(row["w"]) for row in weights) <= (3 + len(OTHERS)) * UNIT
 

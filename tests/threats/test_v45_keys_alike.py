@@ -41,7 +41,7 @@ def by_session(collation=None):
     connection.execute("INSERT INTO t SELECT * FROM arriving")
     session = dp.Session("t", unit=dp.Row(), budget=dp.Budget(1e9, 1e-6), engine=DuckDBEngine(connection))
     query = session.query.group_by("key").agg(n=dp.count())
-    plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    plan = session.planned(query, epsilon=1)
     found = session._tables.engine.run(plan.rows.totals([])).to_pylist()
     return Counter({row["k_0"]: row["units"] for row in found})
 

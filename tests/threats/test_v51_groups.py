@@ -160,7 +160,7 @@ def test_tables_count_what_leaves_a_group_and_what_enters_one(relation, groups):
         unit = dp.Person("user", groups=groups, rows=2, relation=relation)
         session = dp.Session(data, name="t", unit=unit, budget=dp.Budget(1, 1e-6))
         query = session.query.group_by("tag").agg(n=dp.count())
-        plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+        plan = session.planned(query, epsilon=1)
         (measure,) = plan.measures.values()
         told = session._tables.engine.run(plan.rows.totals([measure])).to_pylist()
         found.append({row["k_0"]: int(row[measure.name]) for row in told})

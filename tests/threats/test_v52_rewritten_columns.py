@@ -26,7 +26,7 @@ def kept(reach_of, rewrite):
     """Tell whether the promised reach covers the largest value that the engine computes for one row."""
     session = opened()
     query = rewrite(session.query).agg(s=dp.sum("x"))
-    plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    plan = session.planned(query, epsilon=1)
     (measure,) = plan.measures.values()
     rows = session._tables.engine.run(plan.rows._rows([measure])).to_pylist()
     largest = max(abs(int(row[measure.name] or 0)) for row in rows)

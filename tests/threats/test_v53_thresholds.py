@@ -60,7 +60,7 @@ def test_a_session_pays_for_as_many_groups_as_it_lets_through(groups, relation):
     session = dp.Session(data, name="t", unit=unit, budget=dp.Budget(1, 1e-6))
     for keys in ("optimal", "laplace", "gaussian"):
         query = session.query.group_by("tag").agg(n=dp.count())
-        plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", keys, False)
+        plan = session.planned(query, epsilon=1, keys=keys)
         assert plan.selection.groups == plan.rows.bounding.groups == groups
         assert plan.selection.relation == relation
         assert Fraction(plan.selection.delta) <= plan.delta <= Fraction(1, 10**6)

@@ -31,7 +31,7 @@ def kept(groups, rows, change=lambda bounding: bounding):
     unit = dp.Person("user", groups=groups, rows=rows)
     session = dp.Session(DATA, name="t", schema={"n": dp.Bounds(0, 9)}, unit=unit, budget=dp.Budget(1, 1e-6))
     query = session.query.group_by("tag").agg(n_=dp.count(), m=dp.median("n"))
-    plan = session._plan(query, 1, None, None, 0.95, 1000, None, "auto", "optimal", False)
+    plan = session.planned(query, epsilon=1)
     staged = dataclasses.replace(plan.rows, bounding=change(plan.rows.bounding))
     (count,) = plan.measures.values()
     totals = session._tables.engine.run(staged.totals([count])).to_pylist()

@@ -158,6 +158,11 @@ class Account:
         """The delta of the whole budget."""
         return self._delta
 
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The epsilon of the whole budget; None for an account that was made from a filter alone."""
+        return self._epsilon
+
     def spend(self, loss: PrivacyLoss, /) -> None:
         """Charge a loss that is about to be released, or refuse it and change nothing."""
         cost, epsilon = self._charge(loss)

@@ -7,7 +7,8 @@ A session holds data, what is declared about it, who is protected and what may b
 from discreet.session.answer import Answer
 from discreet.session.estimates import Estimates
 from discreet.session.forecast import Expected, Forecast
+from discreet.session.request import Request
 from discreet.session.session import Session
 from discreet.session.sources import Table
 
-__all__ = ["Answer", "Estimates", "Expected", "Forecast", "Session", "Table"]
+__all__ = ["Answer", "Estimates", "Expected", "Forecast", "Request", "Session", "Table"]

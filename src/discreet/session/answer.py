@@ -29,7 +29,8 @@ class Answer:
 
     It holds what was released and nothing else, so whatever is done with it costs nothing more: ``where``, ``sort`` and
     ``head`` return answers of the same loss. Each interval holds by itself at ``level``; among rows that were picked
-    because their released value is large, more than ``1 - level`` may miss.
+    because their released value is large, more than ``1 - level`` may miss. ``stored`` marks what a ledger returned: it
+    was released and charged before, and cost nothing now.
 
     >>> answer = Answer(
     ...     keys={"city": ("Oslo", "Bergen")},
@@ -57,12 +58,14 @@ class Answer:
     parameters: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     private: bool = True
+    stored: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, PrivacyLoss):
             raise InvalidParameter(f"loss must be a PrivacyLoss, got {type(self.loss).__name__}.")
-        if type(self.private) is not bool:
-            raise InvalidParameter(f"private must be True or False, got {type(self.private).__name__}.")
+        for name in ("private", "stored"):
+            if type(getattr(self, name)) is not bool:
+                raise InvalidParameter(f"{name} must be True or False, got {type(getattr(self, name)).__name__}.")
         column_names(self.keys, self.columns)
         for name, estimates in self.columns.items():
             if not isinstance(estimates, Estimates):

@@ -146,6 +146,8 @@ def _footer(answer: "Answer") -> str:
 
 def _cost_and_promise(answer: "Answer") -> str:
     price = f"Costs {cost(answer.loss, answer.parameters.get('delta'))}."
+    if answer.stored:
+        price = f"From the ledger: nothing was charged now. {price.replace('Costs', 'Cost', 1)}"
     if not any(end is not None for e in answer.columns.values() for end in (*e.low, *e.high)):
         return price
     return f"{price} Each {interval(answer.level)} covers the noise {promise(answer.level)}."

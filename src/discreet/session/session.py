@@ -1,32 +1,33 @@
 """Session: the one door to private tables."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self, Unpack
 
 from discreet.accounting import Account, Budget, PrivacyLoss
-from discreet.accounting.filters import Basic
 from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter
-from discreet.exact import Real, finite, positive, probability, upward
+from discreet.exact import Real, upward
+from discreet.ledger.purpose import Purpose
+from discreet.noise import source
 from discreet.session.answer import Answer
+from discreet.session.book import Spending, book_of, record_of, stored_answers
 from discreet.session.columns import Column
-from discreet.session.estimates import column_names
 from discreet.session.forecast import Expected, Forecast
-from discreet.session.plan import KeySelection, Plan, Settings, make_plan
-from discreet.session.post import after, check
+from discreet.session.plan import Plan
+from discreet.session.planner import Planner
+from discreet.session.post import after
 from discreet.session.progress import Watcher
 from discreet.session.release import LOG, run
+from discreet.session.request import Chosen, Request
 from discreet.session.sources import Tables
-from discreet.tables.order import Salt
 from discreet.tables.query import Query
 from discreet.units import Person, Row
 
 __all__ = ["Session"]
-
-SHARE = 10
-"""A release without an epsilon takes this part of the budget's."""
 
 
 class Session:
@@ -37,8 +38,10 @@ class Session:
 
     ``data`` is a path to Parquet, CSV or JSON (a glob for several files), a pandas or Polars frame, an Arrow table, a
     PostgreSQL URL (``postgresql://host/base#schema.table``), a Spark data frame, or several of them by name. ``public``
-    tables may be joined freely. To read a table of a database that is open already, name it and hand over its
-    connection: ``Session("visits", engine=duckdb_connection)``, or a Spark session.
+    tables may be joined freely. ``budget`` is a ``Budget`` that lives as long as the session, or an account of a
+    ``Ledger``, which outlives it; ``version`` names the state of the data there. To read a table of a database that is
+    open already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a Spark
+    session.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -70,6 +73,7 @@ class Session:
         budget: Budget | Account | None = None,
         public: Mapping[str, object] | None = None,
         name: str | None = None,
+        version: str = "1",
         engine: object = None,
         memory: str | None = None,
         threads: int | None = None,
@@ -86,12 +90,13 @@ class Session:
             raise InvalidParameter("persons in a table are named by a column: write dp.Person('user_id', ...).")
         self._unit = unit
         self._account = budget.open() if isinstance(budget, Budget) else budget
-        self._budget = budget if isinstance(budget, Budget) else None
         key = str(unit.key) if isinstance(unit, Person) else None
         settings = {"memory": memory, "threads": threads}
         self._tables = Tables(data, schema=schema, name=name, public=public, key=key, engine=engine, settings=settings)
         self._account.protect("rows" if key is None else f"persons by {key}")
-        self._salt = Salt.fresh()
+        self._planner = Planner(self._tables, unit, self._account)
+        self._version = version
+        self._book = book_of(self._account)
         self._watcher = Watcher(progress)
 
     @property
@@ -118,90 +123,71 @@ class Session:
         """What has been spent, in the currency of the account's filter."""
         return self._account.spent.amount
 
-    def preview(
-        self,
-        query: str | Query,
-        *,
-        epsilon: Real | None = None,
-        delta: Real | None = None,
-        error: Mapping[str, float] | None = None,
-        level: float = 0.95,
-        group_size: int = 1000,
-        split: Mapping[str, float] | None = None,
-        noise: Literal["auto", "gaussian", "laplace"] = "auto",
-        keys: KeySelection = "optimal",
-        count_groups: bool = False,
-    ) -> Forecast:
+    def preview(self, query: str | Query | Request, **settings: Unpack[Chosen]) -> Forecast:
         """Say what a release will cost and how far off each column will be. Reads no private data, spends nothing.
 
         Errors of means and other ratios depend on how many rows a group has: they are told for groups of
-        ``group_size``. See ``release`` for the other settings.
+        ``group_size``. ``settings`` are those of ``release``.
         """
-        plan = self._plan(query, epsilon, delta, error, level, group_size, split, noise, keys, count_groups)
-        return self._forecast(plan)
+        return self._forecast(self._planner.plan(_request(query, settings)))
 
     def release(
         self,
-        query: str | Query,
+        query: str | Query | Request,
         *,
-        epsilon: Real | None = None,
-        delta: Real | None = None,
-        error: Mapping[str, float] | None = None,
-        level: float = 0.95,
-        group_size: int = 1000,
-        split: Mapping[str, float] | None = None,
-        noise: Literal["auto", "gaussian", "laplace"] = "auto",
-        keys: KeySelection = "optimal",
-        count_groups: bool = False,
+        why: str = "",
+        key: str | None = None,
+        fresh: bool = False,
+        **settings: Unpack[Chosen],
     ) -> Answer:
         """Charge a query, then answer it. A refused charge changes nothing; a failed release stays charged.
 
         ``epsilon`` is for the whole query; without it, the query costs a tenth of the budget. ``error={"spend": 25}``
-        solves for the least epsilon that keeps a column within an error, at ``level``, in groups of ``group_size``
-        rows. ``split`` gives columns (and ``"keys"``, the choice of private groups) other shares than equal ones.
-        ``count_groups`` also tells, for a twentieth of epsilon, about how many private groups were left out.
-        """
-        plan = self._plan(query, epsilon, delta, error, level, group_size, split, noise, keys, count_groups)
-        self._account.spend(self._charged(plan))
-        return after(plan.query, run(plan, self._tables.engine, self._watcher))
+        solves for the least epsilon that keeps a column within an error. ``Request`` explains all ``settings``.
 
-    def planned(
-        self,
-        query: str | Query,
-        *,
-        epsilon: Real | None = None,
-        delta: Real | None = None,
-        noise: Literal["auto", "gaussian", "laplace"] = "auto",
-    ) -> Plan:
+        ``why`` is written into the ledger. A ``key`` of your own makes retries safe: the same key is charged once and
+        answered with what was stored. On a ledger, a query that was released before on the same version of the data is
+        answered from there for free (``answer.stored``), unless it is to be ``fresh``.
+        """
+        request = _request(query, settings)
+        plan = self._planner.plan(request)
+        charged = self._planner.charged(plan)
+        (answer,) = self._released([request], [plan], charged, Spending(why, key, fresh), last=False)
+        return answer
+
+    def planned(self, query: str | Query | Request, **settings: Unpack[Chosen]) -> Plan:
         """Return how a query would be released, for those who want to look inside; it spends and reads nothing."""
-        return self._plan(query, epsilon, delta, None, 0.95, 1000, None, noise, "optimal", False)
+        return self._planner.plan(_request(query, settings))
 
     def plan(
         self,
-        queries: Sequence[str | Query],
+        queries: Sequence[str | Query | Request],
         *,
         epsilon: Real | None = None,
         delta: Real | None = None,
         weights: Sequence[float] | None = None,
         level: float = 0.95,
+        why: str = "",
+        key: str | None = None,
+        fresh: bool = False,
     ) -> list[Answer]:
         """Release several queries that are all declared now, for one epsilon together.
 
         Since nothing is chosen in the light of answers, the whole is accounted as one composition, which costs less
-        than the sum: each query gets the largest epsilon with which all of them stay within ``(epsilon, delta)``. What
-        does not fit beside other releases may still be the only one: a plan that is made first and as private as the
-        whole budget promises is released, and the session is spent.
+        than the sum: each query gets the largest epsilon with which all of them stay within ``(epsilon, delta)``, but
+        for those whose ``Request`` says an epsilon or an error. What does not fit beside other releases may still be
+        the only one: a plan that is made first and as private as the whole budget promises is released, and the
+        session is spent. ``why``, ``key`` and ``fresh`` are those of ``release``; one charge covers everything.
         """
-        plans, loss = self._batch(queries, epsilon, delta, weights, level)
-        if self._account.fits(loss):
-            self._account.spend(loss)
-        else:
-            self._account.exhaust(loss)
-        return [after(plan.query, run(plan, self._tables.engine, self._watcher)) for plan in plans]
+        requests = _requests(queries, weights, level)
+        plans, loss = self._planner.batch(requests, epsilon, delta)
+        charged = self._planner.charged_together(plans, loss, epsilon, delta)
+        asked = Spending(why, key, fresh, told=(str(epsilon), str(delta)))
+        return self._released(requests, plans, charged, asked, last=True)
 
     def preview_plan(
         self,
-        queries: Sequence[str | Query],
+        queries: Sequence[str | Query | Request],
         *,
         epsilon: Real | None = None,
         delta: Real | None = None,
@@ -209,8 +195,19 @@ class Session:
         level: float = 0.95,
     ) -> list[Forecast]:
         """Say what the queries of ``plan`` will cost and how far off they will be."""
-        plans, _ = self._batch(queries, epsilon, delta, weights, level)
+        plans, _ = self._planner.batch(_requests(queries, weights, level), epsilon, delta)
         return [self._forecast(plan) for plan in plans]
+
+    def planned_loss(
+        self,
+        queries: Sequence[str | Query | Request],
+        *,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        weights: Sequence[float] | None = None,
+    ) -> PrivacyLoss:
+        """Return the loss of all queries of ``plan`` together."""
+        return self._planner.batch(_requests(queries, weights, 0.95), epsilon, delta)[1]
 
     def verify(self) -> None:
         """Read every value of the private tables once, for the curator: none may be one that the engine cannot read.
@@ -256,133 +253,33 @@ class Session:
             f"{percent:.1f}% of the {self._account.rule.currency} spent</div>"
         )
 
-    # How a query becomes a plan.
+    # How plans are charged and run.
 
-    def _described(self, query: str | Query) -> Query:
-        if isinstance(query, Query):
-            return query
-        if not isinstance(query, str):
-            raise InvalidParameter(f"a query is SQL or built from session.query, got {type(query).__name__}.")
-        from discreet.tables.sql import parse
+    def _released(
+        self, requests: Sequence[Request], plans: Sequence[Plan], loss: PrivacyLoss, asked: Spending, *, last: bool
+    ) -> list[Answer]:
+        """Charge, commit, then look; what was found is stored before anybody sees it."""
+        ticket = self._book.charge(loss, self._purpose(requests, plans, asked), last=last)
+        if ticket.stored is not None:
+            return stored_answers(ticket.stored)
+        answers = [after(plan.query, run(plan, self._tables.engine, self._watcher)) for plan in plans]
+        ticket.settle(record_of(answers))
+        return answers
 
-        tables = {name: tuple(table.relation.columns) for name, table in self._tables.attached.items()}
-        return parse(query, tables)
-
-    def _plan(
-        self,
-        query: str | Query,
-        epsilon: Real | None,
-        delta: Real | None,
-        error: Mapping[str, float] | None,
-        level: float,
-        group_size: int,
-        split: Mapping[str, float] | None,
-        noise: Literal["auto", "gaussian", "laplace"],
-        keys: KeySelection,
-        count_groups: bool,
-    ) -> Plan:
-        described = self._described(query)
-        epsilon = described.epsilon if epsilon is None else epsilon
-        delta = described.delta if delta is None else delta
-        if epsilon is not None and error is not None:
-            raise InvalidParameter("say epsilon or error: one follows from the other.")
-        _choice(noise, ("auto", "gaussian", "laplace"), "noise")
-        _choice(keys, ("gaussian", "laplace", "optimal"), "keys")
-        wanted = self._usual() if epsilon is None else positive(epsilon, "epsilon")
-        settings = Settings(
-            epsilon=wanted,
-            delta=Fraction(0),
-            key_delta=Fraction(0),
-            level=float(probability(level, "level")),
-            group_size=float(positive(group_size, "group_size")),
-            split=dict(split or {}),
-            noise=noise,
-            keys=keys,
-            adds_rho=not self._adds_epsilons,
-            count_groups=bool(count_groups),
+    def _purpose(self, requests: Sequence[Request], plans: Sequence[Plan], asked: Spending) -> Purpose:
+        schemas = {name: repr(table.schema) for name, table in self._tables.attached.items()}
+        said = [repr(self._unit), schemas, [request.fingerprint for request in requests], asked.told]
+        return Purpose(
+            query=";\n".join(plan.query.text or repr(plan.query) for plan in plans),
+            why=asked.why,
+            key=asked.key,
+            version=self._version,
+            fingerprint=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+            fresh=asked.fresh,
+            private=source().private,
         )
-        make = _Maker(self, described, settings, delta)
-        if error is not None:
-            return make.for_error(error)
-        return make.usual() if epsilon is None and not self._adds_epsilons else make.at(wanted)
 
-    def make_plan(self, query: Query, settings: Settings) -> Plan:
-        """Return the plan of a query with all settings said."""
-        plan = make_plan(query, self._tables, self._unit, self._salt, settings)
-        made = [(column.name,) if isinstance(column, Column) else column.names for column in plan.columns]
-        check(query, column_names(plan.key_names, [name for names in made for name in names]))
-        return plan
-
-    def deltas(self, epsilon: Fraction, delta: Real | None) -> tuple[Fraction, Fraction]:
-        """Return the deltas of noise and of private groups that belong to an epsilon: in proportion, unless said."""
-        whole, failures = self._account.delta, self._account.rule.failures
-        if delta is not None:
-            exact = finite(delta, "delta")
-            if not 0 <= exact < 1:
-                raise InvalidParameter("delta is a probability: 0 at least, and below 1.")
-            return exact / 2, exact / 2
-        share = min(Fraction(1), epsilon / self._total())
-        if self._adds_epsilons:
-            return whole * share / 2, whole * share / 2
-        return (whole - failures) * share, failures * share
-
-    @property
-    def _adds_epsilons(self) -> bool:
-        return isinstance(self._account.rule, Basic)
-
-    def _charged(self, plan: Plan) -> PrivacyLoss:
-        """Return the loss in the terms that the account adds up."""
-        return plan.loss if plan.loss.is_pure or not self._adds_epsilons else plan.whole
-
-    def share(self, plan: Plan) -> Fraction:
-        """Return what part of the whole account a plan costs."""
-        return self._account.cost(self._charged(plan)).amount / self._account.rule.limit
-
-    def _total(self) -> Fraction:
-        if self._budget is not None:
-            return Fraction(self._budget.epsilon)
-        return max(self._account.largest_epsilon(), Fraction(1, 10**6))
-
-    def _usual(self) -> Fraction:
-        return self._total() / SHARE
-
-    def _batch(
-        self,
-        queries: Sequence[str | Query],
-        epsilon: Real | None,
-        delta: Real | None,
-        weights: Sequence[float] | None,
-        level: float,
-    ) -> tuple[list[Plan], PrivacyLoss]:
-        if isinstance(queries, str | Query) or not queries:
-            raise InvalidParameter("plan takes a list of queries.")
-        shares = [Fraction(1)] * len(queries) if weights is None else [positive(w, "a weight") for w in weights]
-        if len(shares) != len(queries):
-            raise InvalidParameter("there must be one weight for each query.")
-        shares = [share / sum(shares) for share in shares]
-        wanted = self._usual() if epsilon is None else positive(epsilon, "epsilon")
-        d = sum(self.deltas(wanted, delta), Fraction(0))
-        made = [self._described(query) for query in queries]
-
-        def plans(total: Fraction) -> list[Plan]:
-            return [
-                self._plan(query, total * share, d * share, None, level, 1000, None, "auto", "optimal", False)
-                for query, share in zip(made, shares, strict=True)
-            ]
-
-        best = plans(wanted)
-        loss = PrivacyLoss.total([plan.loss for plan in best])
-        if d:
-            low, high = Fraction(1), Fraction(8)
-            for _ in range(12):
-                middle = (low + high) / 2
-                tried = plans(wanted * middle)
-                whole = PrivacyLoss.total([plan.loss for plan in tried])
-                if whole.delta(upward(wanted)) <= d:
-                    low, best, loss = middle, tried, whole
-                else:
-                    high = middle
-        return best, loss
+    # What is told.
 
     def _forecast(self, plan: Plan) -> Forecast:
         level, columns = plan.settings.level, []
@@ -423,7 +320,7 @@ class Session:
             level=level,
             keys=plan.keys_told,
             threshold=None if plan.selection is None else plan.selection.threshold,
-            remaining=self._remaining(self._charged(plan)),
+            remaining=self._remaining(self._planner.charged(plan)),
             notes=plan.notes,
         )
 
@@ -439,60 +336,18 @@ class Session:
         return f"{part:.1f}% of the budget's {account.rule.currency} left"
 
 
-class _Maker:
-    """Plans of one query at different epsilons."""
-
-    def __init__(self, session: Session, query: Query, settings: Settings, delta: Real | None) -> None:
-        self.session, self.query, self.settings, self.delta = session, query, settings, delta
-
-    def at(self, epsilon: Fraction) -> Plan:
-        """Return the plan that costs epsilon."""
-        delta, key_delta = self.session.deltas(epsilon, self.delta)
-        settings = replace(self.settings, epsilon=epsilon, delta=delta, key_delta=key_delta)
-        return self.session.make_plan(self.query, settings)
-
-    def usual(self) -> Plan:
-        """Return the plan that costs a tenth of the account, which adds up something else than epsilons."""
-        low, high = Fraction(0), self.settings.epsilon
-        while self.session.share(self.at(2 * high)) <= Fraction(1, SHARE) and high < 2**10:
-            low, high = high, 2 * high
-        low, high = (low, 2 * high) if low else (Fraction(0), 2 * high)
-        for _ in range(10):
-            middle = (low + high) / 2
-            fits = self.session.share(self.at(middle)) <= Fraction(1, SHARE)
-            low, high = (middle, high) if fits else (low, middle)
-        return self.at(low or high / 2**10)
-
-    def for_error(self, error: Mapping[str, float]) -> Plan:
-        """Return the plan of least epsilon whose columns stay within errors."""
-        plan = self.at(Fraction(1))
-        columns = {c.name: c for c in plan.columns if isinstance(c, Column) and c.corners is not None}
-        limits = {name: float(positive(limit, f"the error of {name}")) for name, limit in error.items()}
-        if unknown := [name for name in limits if name not in columns]:
-            raise InvalidParameter(
-                f"no error can be promised for {', '.join(unknown)}. It can for {', '.join(columns) or 'no column'}."
-            )
-
-        def enough(plan: Plan) -> bool:
-            found = {column.name: plan.expected(column) for column in plan.columns if isinstance(column, Column)}
-            return all((found[name] or 0.0) <= limit for name, limit in limits.items())
-
-        low, high = Fraction(1, 2**20), Fraction(1)
-        while not enough(self.at(high)):
-            high *= 2
-            if high > 2**14:
-                raise InvalidParameter(
-                    "no epsilon up to 16384 keeps these errors, which is no protection at all. Ask for less accuracy, "
-                    "or say how large groups are: group_size=100000."
-                )
-        for _ in range(24):
-            middle = (low + high) / 2
-            low, high = (low, middle) if enough(self.at(middle)) else (middle, high)
-            if high - low < high / 1000:
-                break
-        return self.at(high)
+def _request(query: str | Query | Request, settings: Chosen) -> Request:
+    return replace(query, **settings) if isinstance(query, Request) else Request(query, **settings)
 
 
-def _choice(value: object, allowed: tuple[str, ...], name: str) -> None:
-    if value not in allowed:
-        raise InvalidParameter(f"{name} is one of {', '.join(allowed)}, got {value!r}.")
+def _requests(queries: Sequence[str | Query | Request], weights: Sequence[float] | None, level: float) -> list[Request]:
+    if isinstance(queries, str | Query | Request) or not queries:
+        raise InvalidParameter("plan takes a list of queries.")
+    if weights is not None and len(weights) != len(queries):
+        raise InvalidParameter("there must be one weight for each query.")
+    return [
+        query
+        if isinstance(query, Request)
+        else Request(query, level=level, weight=1 if weights is None else weights[place])
+        for place, query in enumerate(queries)
+    ]

@@ -1,0 +1,127 @@
+"""Request: a query and everything that may be chosen for its release, all of it public."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Literal, TypedDict
+
+from discreet.errors import InvalidParameter
+from discreet.exact import Real, finite, positive, probability
+from discreet.session.plan import KeySelection, Settings
+from discreet.tables.query import Query
+
+__all__ = ["Chosen", "Request"]
+
+NOISES = ("auto", "gaussian", "laplace")
+KEYS = ("gaussian", "laplace", "optimal")
+
+
+class Chosen(TypedDict, total=False):
+    """The settings of a request by keyword."""
+
+    epsilon: Real | None
+    delta: Real | None
+    error: Mapping[str, float] | None
+    level: float
+    group_size: float
+    split: Mapping[str, float] | None
+    noise: Literal["auto", "gaussian", "laplace"]
+    keys: KeySelection
+    count_groups: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What ``Session.release`` is asked for.
+
+    ``epsilon`` is for the whole query; ``error={"spend": 25}`` asks for the least epsilon that keeps columns within
+    errors instead, at ``level`` and in groups of ``group_size`` rows. In a plan of several, a request with neither has
+    a share by its ``weight`` of what the others leave. ``split`` gives columns (and ``"keys"``, the choice of private
+    groups) other shares than equal ones. ``count_groups`` also tells, for a twentieth of epsilon, about how many
+    private groups were left out.
+
+    >>> Request("SELECT COUNT(*) AS n FROM visits", error={"n": 60}).level
+    0.95
+    >>> Request("SELECT COUNT(*) AS n FROM visits", epsilon=1, error={"n": 60})
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: say epsilon or error: one follows from the other.
+    """
+
+    query: str | Query
+    _: KW_ONLY
+    epsilon: Real | None = None
+    delta: Real | None = None
+    error: Mapping[str, float] | None = None
+    weight: Real = 1
+    level: float = 0.95
+    group_size: float = 1000
+    split: Mapping[str, float] | None = None
+    noise: Literal["auto", "gaussian", "laplace"] = "auto"
+    keys: KeySelection = "optimal"
+    count_groups: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.query, str | Query):
+            raise InvalidParameter(f"a query is SQL or built from session.query, got {type(self.query).__name__}.")
+        if self.epsilon is not None and self.error is not None:
+            raise InvalidParameter("say epsilon or error: one follows from the other.")
+        if self.epsilon is not None:
+            positive(self.epsilon, "epsilon")
+        if self.delta is not None and not 0 <= finite(self.delta, "delta") < 1:
+            raise InvalidParameter("delta is a probability: 0 at least, and below 1.")
+        for name, limit in (self.error or {}).items():
+            positive(limit, f"the error of {name}")
+        positive(self.weight, "a weight")
+        probability(self.level, "level")
+        positive(self.group_size, "group_size")
+        _choice(self.noise, NOISES, "noise")
+        _choice(self.keys, KEYS, "keys")
+
+    @property
+    def is_free(self) -> bool:
+        """Whether neither epsilon nor an error is said."""
+        return self.epsilon is None and self.error is None
+
+    def settings(self, epsilon: Fraction, *, adds_rho: bool) -> Settings:
+        """Return what a plan of this request is made with, its deltas still to be shared out."""
+        return Settings(
+            epsilon=epsilon,
+            delta=Fraction(0),
+            key_delta=Fraction(0),
+            level=float(self.level),
+            group_size=float(self.group_size),
+            split=dict(self.split or {}),
+            noise=self.noise,
+            keys=self.keys,
+            adds_rho=adds_rho,
+            count_groups=bool(self.count_groups),
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for two requests that ask for the same, whatever they are called."""
+        said = {
+            "query": self.query if isinstance(self.query, str) else repr(self.query),
+            "epsilon": _exact(self.epsilon),
+            "delta": _exact(self.delta),
+            "error": None if self.error is None else {name: _exact(limit) for name, limit in self.error.items()},
+            "weight": _exact(self.weight),
+            "level": _exact(self.level),
+            "group_size": _exact(self.group_size),
+            "split": None if self.split is None else {name: _exact(part) for name, part in self.split.items()},
+            "noise": self.noise,
+            "keys": self.keys,
+            "count_groups": bool(self.count_groups),
+        }
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _exact(value: Real | None) -> str | None:
+    return None if value is None else str(finite(value, "a setting"))
+
+
+def _choice(value: object, allowed: tuple[str, ...], name: str) -> None:
+    if value not in allowed:
+        raise InvalidParameter(f"{name} is one of {', '.join(allowed)}, got {value!r}.")
