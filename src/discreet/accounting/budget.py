@@ -9,7 +9,7 @@ the plan is spent as one loss.
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Literal, NoReturn, get_args
 
@@ -19,7 +19,7 @@ from discreet.errors import BudgetExceeded, InvalidParameter, NoTheorem, Relatio
 from discreet.exact import Real, ball, positive, probability, show, up, upward
 from discreet.units import Relation, check_relation
 
-__all__ = ["Account", "Budget", "Cost", "FilterName"]
+__all__ = ["Account", "Budget", "Cost", "FilterName", "Spent"]
 
 FilterName = Literal["basic", "gdp", "renyi", "zcdp"]
 
@@ -46,6 +46,17 @@ class Cost:
     def within(self, limit: "Cost") -> bool:
         """Whether neither part exceeds the limit."""
         return self.amount <= limit.amount and self.failure <= limit.failure
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The state of an account: what has been spent, the sum of epsilons where one exists, and what it is about."""
+
+    cost: Cost = Cost()
+    pure: Fraction | None = Fraction(0)
+    relation: Relation | None = None
+    unit: str | None = None
+    exhausted: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -128,7 +139,7 @@ class Account:
     1.25
     """
 
-    __slots__ = ("_delta", "_epsilon", "_exhausted", "_lock", "_rule", "_state", "_unit")
+    __slots__ = ("_delta", "_epsilon", "_lock", "_rule", "_state")
 
     def __init__(
         self, rule: Filter, *, delta: Real = 0, relation: str | None = None, epsilon: Real | None = None
@@ -143,10 +154,7 @@ class Account:
         if self.delta < rule.failures:
             raise InvalidParameter(f"delta must cover the failures of the filter, {show(rule.failures)}.")
         self._lock = threading.Lock()
-        self._unit: str | None = None
-        self._exhausted = False
-        stated = None if relation is None else check_relation(relation)
-        self._state: tuple[Cost, Fraction | None, Relation | None] = (Cost(), Fraction(0), stated)
+        self._state = Spent(relation=None if relation is None else check_relation(relation))
 
     @property
     def rule(self) -> Filter:
@@ -166,13 +174,7 @@ class Account:
     def spend(self, loss: PrivacyLoss, /) -> None:
         """Charge a loss that is about to be released, or refuse it and change nothing."""
         cost, epsilon = self._charge(loss)
-        with self._lock:
-            spent, pure, relation = self._state
-            relation = _agreed(relation, loss.relation)
-            if not (spent + cost).within(self._limit):
-                raise BudgetExceeded(self._refusal(cost, self._limit - spent))
-            both = None if pure is None or epsilon is None else pure + epsilon
-            self._state = (spent + cost, both, relation)
+        self._update(lambda now: self._admitted(now, loss, cost, epsilon))
 
     def protect(self, unit: str, /) -> None:
         """Say who is protected; losses about other units cannot be added to these.
@@ -183,10 +185,7 @@ class Account:
         Traceback (most recent call last):
         discreet.errors.RelationMismatch: this account is about persons by user_id, and not about rows. Open another.
         """
-        with self._lock:
-            if self._unit not in (None, unit):
-                raise RelationMismatch(f"this account is about {self._unit}, and not about {unit}. Open another.")
-            self._unit = unit
+        self._update(lambda now: _about(now, unit))
 
     def exhaust(self, loss: PrivacyLoss, /) -> None:
         """Spend everything on one loss, or refuse it and change nothing.
@@ -208,19 +207,7 @@ class Account:
         >>> account.odometer()
         (inf, 1e-06)
         """
-        self._charge(loss)
-        promised = self._epsilon
-        fits = promised is not None and Fraction(loss.delta(promised)) <= self.delta
-        with self._lock:
-            spent, _, relation = self._state
-            relation = _agreed(relation, loss.relation)
-            if spent != Cost() or not fits:
-                raise BudgetExceeded(
-                    "this does not fit into what is left, and only a loss that is spent first and is as private as the "
-                    "whole budget may take all of it. Nothing was spent: release nothing."
-                )
-            self._state = (self._limit, None, relation)
-            self._exhausted = True
+        self._update(self._last(loss))
 
     def cost(self, loss: PrivacyLoss, /) -> Cost:
         """Return what a loss would cost, in the currency of the filter; nothing is spent."""
@@ -241,7 +228,7 @@ class Account:
     @property
     def spent(self) -> Cost:
         """What has been spent, in the currency of the filter."""
-        return self._state[0]
+        return self._now.cost
 
     @property
     def remaining(self) -> Cost:
@@ -251,7 +238,7 @@ class Account:
     @property
     def relation(self) -> Relation | None:
         """The neighbours that the account is about; None as long as no loss has said."""
-        return self._state[2]
+        return self._now.relation
 
     def largest_epsilon(self) -> Fraction:
         """Return the epsilon of the least Laplace noise that would be admitted now; 0 if none would.
@@ -289,10 +276,10 @@ class Account:
         >>> account.odometer()
         (0.125, 1e-06)
         """
-        spent, pure, _ = self._state
+        now = self._now
         left = self.delta - self.rule.failures
-        certain = math.inf if pure is None else upward(pure)
-        likely = self.rule.bound(spent.amount, left) if left and not self._exhausted else math.inf
+        certain = math.inf if now.pure is None else upward(now.pure)
+        likely = self.rule.bound(now.cost.amount, left) if left and not now.exhausted else math.inf
         return min(certain, likely), upward(self.delta)
 
     def __repr__(self) -> str:
@@ -302,9 +289,50 @@ class Account:
     def __reduce__(self) -> NoReturn:
         raise TypeError("an account cannot be copied or pickled: two holders would spend the same budget twice.")
 
+    # What an account that is kept elsewhere does in its own way.
+
     @property
     def _limit(self) -> Cost:
         return Cost(self.rule.limit, self.rule.failures)
+
+    @property
+    def _now(self) -> Spent:
+        return self._state
+
+    def _update(self, step: Callable[[Spent], Spent]) -> None:
+        """Take one step from the state as it is to the next, which nobody else does meanwhile."""
+        with self._lock:
+            self._state = step(self._state)
+
+    # Which steps there are.
+
+    def _admitted(
+        self, now: Spent, loss: PrivacyLoss, cost: Cost, epsilon: Fraction | None, limit: Cost | None = None
+    ) -> Spent:
+        """Return the state after a loss, or refuse it."""
+        limit, spent = limit or self._limit, now.cost + cost
+        relation = _agreed(now.relation, loss.relation)
+        if not spent.within(limit):
+            raise BudgetExceeded(self._refusal(cost, limit - now.cost))
+        pure = None if now.pure is None or epsilon is None else now.pure + epsilon
+        return replace(now, cost=spent, pure=pure, relation=relation)
+
+    def _last(self, loss: PrivacyLoss) -> Callable[[Spent], Spent]:
+        """Return the step in which a loss takes the whole of an unused account."""
+        self._charge(loss)
+        promised = self._epsilon
+        fits = promised is not None and Fraction(loss.delta(promised)) <= self.delta
+
+        def step(now: Spent) -> Spent:
+            relation = _agreed(now.relation, loss.relation)
+            if now.cost != Cost() or not fits:
+                raise BudgetExceeded(
+                    "this does not fit into what is left, and only a loss that is spent first and is as private as the "
+                    "whole budget may take all of it. Nothing was spent: release nothing."
+                )
+            return replace(now, cost=self._limit, pure=None, relation=relation, exhausted=True)
+
+        return step
 
     def _charge(self, loss: PrivacyLoss) -> tuple[Cost, Fraction | None]:
         """Return what a loss costs, and the sum of its epsilons when nothing fails."""
@@ -360,6 +388,12 @@ class Account:
             return f"this loss costs {price}, and {_say(left.amount)} of {_say(self.rule.limit)} {rest}"
         whole = f"{_say(left.failure)} of the {_say(self.rule.failures)} kept for failures"
         return f"this loss fails with probability {_say(cost.failure)}, and {whole} {rest}"
+
+
+def _about(now: Spent, unit: str) -> Spent:
+    if now.unit not in (None, unit):
+        raise RelationMismatch(f"this account is about {now.unit}, and not about {unit}. Open another.")
+    return replace(now, unit=unit)
 
 
 def _agreed(account: Relation | None, loss: Relation | None) -> Relation | None:
