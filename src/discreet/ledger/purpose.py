@@ -18,7 +18,8 @@ class Purpose:
 
     ``key`` is the spender's own name for this one charge: a second charge of the same key is the first one.
     ``fingerprint`` is equal for requests of the same: with the same ``version`` of the data, the stored release is
-    returned, unless a ``fresh`` one is asked for. ``private`` is False for charges of a test with repeatable noise.
+    returned, unless a ``fresh`` one is asked for. ``hold`` is the number of a reservation to spend from. ``private`` is
+    False for charges of a test with repeatable noise.
 
     >>> Purpose(query="SELECT COUNT(*) AS n FROM visits", why="annual report").key is None
     True
@@ -31,6 +32,7 @@ class Purpose:
     fingerprint: str = ""
     fresh: bool = False
     private: bool = True
+    hold: int | None = None
 
     def __post_init__(self) -> None:
         for name, most in (("query", LONGEST), ("why", LONGEST_NAME), ("version", LONGEST_NAME), ("key", LONGEST_NAME)):
