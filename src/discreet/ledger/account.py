@@ -13,7 +13,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, exists, func, insert, select, text, update
 
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.accounting.budget import Cost, Spent
@@ -34,9 +34,23 @@ __all__ = ["Hold", "LedgerAccount", "LedgerTicket", "budget_of", "budget_record"
 ANYBODY = "*"
 """An allowance of this name is one for each person who has none of their own."""
 
-ROW = select(accounts).where(accounts.c.name == bindparam("name"))
-ADD = insert(entries)
-MOVE = update(accounts).where(accounts.c.id == bindparam("place"))
+ROW = select(
+    accounts,
+    exists().where(allowances.c.account == accounts.c.id).label("has_allowances"),
+    exists().where(holds.c.account == accounts.c.id).label("has_holds"),
+).where(accounts.c.name == bindparam("name"))
+LOCKED = ROW.with_for_update(of=accounts)
+
+ENTRY = """INSERT INTO discreet_entry
+(account, number, kind, time, who, amount, failure, claim, match, body, previous, hash) VALUES
+(:account, :number, :kind, :time, :who, :amount, :failure, :claim, :match, :body, :previous, :hash)"""
+MOVE = """UPDATE discreet_account SET spent_amount = :spent_amount, spent_failure = :spent_failure, pure = :pure,
+relation = :relation, unit = :unit, exhausted = :exhausted, number = :number, head = :hash WHERE id = :account"""
+TWO_STEPS = (text(ENTRY), text(MOVE))
+ONE_STEP = (text(f"WITH entry AS ({ENTRY}) {MOVE}"),)
+"""One statement is one way to the server and back, while everybody else waits for the account."""
+
+STATE = ("spent_amount", "spent_failure", "pure", "relation", "unit", "exhausted")
 CLAIMED = select(entries).where(entries.c.account == bindparam("place"), entries.c.claim == bindparam("key"))
 MATCHED = (
     select(entries.c.number, entries.c.hash)
@@ -122,7 +136,7 @@ class LedgerAccount(Account):
                 return ticket
             state = _spent(row)
             try:
-                self._policy(connection, why, cost)
+                self._policy(connection, row, cost)
                 limit = self._free(connection, row, why)
                 try:
                     after = self._admitted(state, loss, cost, epsilon, limit)
@@ -133,8 +147,7 @@ class LedgerAccount(Account):
             except DiscreetError as error:
                 refused = error
                 body = {**parts, "reason": str(error)}
-                head = self._append(connection, row, "refuse", body)
-                self._move(connection, head)
+                self._write(connection, row, "refuse", body)
             else:
                 ticket = self._commit(connection, row, state, after, parts, why)
         if refused is not None:
@@ -157,8 +170,7 @@ class LedgerAccount(Account):
         with self._ledger.store.writing() as connection:
             row = self._locked(connection)
             body = {"who": name, "amount": limits[0], "failure": limits[1], "per_day": per_day}
-            head = self._append(connection, row, "grant", body)
-            self._move(connection, head)
+            head = self._write(connection, row, "grant", body)
             connection.execute(allowances.delete().where(allowances.c.account == self._place, allowances.c.who == name))
             connection.execute(insert(allowances), {"account": self._place, **body})
         self._ledger.anchored(self._name, *head)
@@ -179,8 +191,7 @@ class LedgerAccount(Account):
             free = self._free(connection, row, Purpose()) - cost_of_units(row.spent_amount, row.spent_failure)
             body = {"who": name, "amount": limits[0], "failure": limits[1], "until": until}
             refused = not cost_of_units(*limits).within(free)
-            head = self._append(connection, row, "refuse" if refused else "hold", body)
-            self._move(connection, head)
+            head = self._write(connection, row, "refuse" if refused else "hold", body)
             if not refused:
                 connection.execute(insert(holds), {"account": self._place, "number": head[0], **body})
         if refused:
@@ -199,8 +210,7 @@ class LedgerAccount(Account):
             ).rowcount
             if not found:
                 raise InvalidParameter("there is no such hold; perhaps it was used up or dropped.")
-            head = self._append(connection, row, "drop", {"hold": number})
-            self._move(connection, head)
+            head = self._write(connection, row, "drop", {"hold": number})
         self._ledger.anchored(self._name, *head)
 
     def __repr__(self) -> str:
@@ -229,8 +239,7 @@ class LedgerAccount(Account):
             after = step(state)
             if after.cost != state.cost or after.exhausted != state.exhausted:
                 raise InvalidParameter("an account of a ledger is spent by charge(loss, purpose).")
-            head = self._append(connection, row, "protect", {"unit": after.unit})
-            self._move(connection, head, unit=after.unit)
+            head = self._write(connection, row, "protect", {"unit": after.unit}, changes={"unit": after.unit})
         self._ledger.anchored(self._name, *head)
 
     def spend(self, loss: PrivacyLoss, /) -> None:
@@ -249,7 +258,7 @@ class LedgerAccount(Account):
     # One transaction --------------------------------------------------------------------------------------------
 
     def _row(self, connection: Connection, *, lock: bool) -> Row[Any]:
-        wanted = ROW.with_for_update() if lock and not self._ledger.store.is_sqlite else ROW
+        wanted = LOCKED if lock and not self._ledger.store.is_sqlite else ROW
         row = connection.execute(wanted, {"name": self._name}).first()
         if row is None or int(row.id) != self._place:
             raise LedgerError(f"the account {self._name} is gone from the ledger. Nothing was charged.")
@@ -286,8 +295,10 @@ class LedgerAccount(Account):
             raise LedgerError(f"the stored answer of entry {number} of {self._name} was changed. Nothing was charged.")
         return str(found)
 
-    def _policy(self, connection: Connection, purpose: Purpose, cost: Cost) -> None:
+    def _policy(self, connection: Connection, row: Row[Any], cost: Cost) -> None:
         """Refuse what somebody is not allowed."""
+        if not row.has_allowances:
+            return
         rows = connection.execute(select(allowances).where(allowances.c.account == self._place)).all()
         by_name = {row.who: row for row in rows}
         own = by_name.get(self._who, by_name.get(ANYBODY))
@@ -312,6 +323,8 @@ class LedgerAccount(Account):
 
     def _free(self, connection: Connection, row: Row[Any], purpose: Purpose) -> Cost:
         """Return the limit that this charge sees: without what is held for others."""
+        if not row.has_holds and purpose.hold is None:
+            return self._limit
         held = connection.execute(select(holds).where(holds.c.account == self._place)).all()
         moment = told(now())
         limit = self._limit
@@ -331,17 +344,14 @@ class LedgerAccount(Account):
         last = after.exhausted and not state.exhausted
         body = {**parts, "last": last, "relation": after.relation, "pure": None if last else parts["pure"]}
         claim = None if purpose.key is None else f"key:{purpose.key}"
-        head = self._append(connection, row, "charge", body, amount, failure, claim, _match(purpose))
-        pure = None if after.pure is None else units_up(after.pure, AMOUNT)
-        self._move(
-            connection,
-            head,
-            spent_amount=row.spent_amount + amount,
-            spent_failure=row.spent_failure + failure,
-            pure=pure,
-            relation=after.relation,
-            exhausted=after.exhausted,
-        )
+        changes = {
+            "spent_amount": row.spent_amount + amount,
+            "spent_failure": row.spent_failure + failure,
+            "pure": None if after.pure is None else units_up(after.pure, AMOUNT),
+            "relation": after.relation,
+            "exhausted": after.exhausted,
+        }
+        head = self._write(connection, row, "charge", body, amount, failure, claim, _match(purpose), changes)
         if purpose.hold is not None:
             self._use(connection, purpose.hold, amount, failure)
         return LedgerTicket(self, *head)
@@ -357,12 +367,11 @@ class LedgerAccount(Account):
         with self._ledger.store.writing() as connection:
             row = self._locked(connection)
             body = {"of": number, "sha256": _hashed(record)}
-            head = self._append(connection, row, "settle", body, claim=f"settle:{number}")
-            self._move(connection, head)
+            head = self._write(connection, row, "settle", body, claim=f"settle:{number}")
             connection.execute(insert(answers), {"account": self._place, "number": number, "record": record})
         self._ledger.anchored(self._name, *head)
 
-    def _append(
+    def _write(
         self,
         connection: Connection,
         row: Row[Any],
@@ -372,10 +381,11 @@ class LedgerAccount(Account):
         failure: int = 0,
         claim: str | None = None,
         match: str | None = None,
+        changes: dict[str, object] | None = None,
     ) -> tuple[int, str]:
-        """Add an entry to the chain and return its number and hash."""
-        number, text, time = int(row.number) + 1, written(body), told(now())
-        hashed = digest(row.head, number, kind, time, self._who, amount, failure, text)
+        """Add an entry to the chain, move the account to it, and return its number and hash."""
+        number, body_text, time = int(row.number) + 1, written(body), told(now())
+        hashed = digest(row.head, number, kind, time, self._who, amount, failure, body_text)
         values = {
             "account": self._place,
             "number": number,
@@ -386,16 +396,15 @@ class LedgerAccount(Account):
             "failure": failure,
             "claim": claim,
             "match": match,
-            "body": text,
+            "body": body_text,
             "previous": row.head,
             "hash": hashed,
+            **{name: getattr(row, name) for name in STATE},
+            **(changes or {}),
         }
-        connection.execute(ADD, values)
+        for step in TWO_STEPS if self._ledger.store.is_sqlite else ONE_STEP:
+            connection.execute(step, values)
         return number, hashed
-
-    def _move(self, connection: Connection, head: tuple[int, str], **changes: object) -> None:
-        values = {**changes, "number": head[0], "head": head[1]}
-        connection.execute(MOVE.values(**values), {"place": self._place})
 
     def _parts(self, loss: PrivacyLoss, purpose: Purpose, epsilon: Fraction | None) -> dict[str, Any]:
         return {
@@ -431,9 +440,9 @@ def _spent(row: Row[Any]) -> Spent:
     )
 
 
-def budget_of(text: str) -> Budget:
+def budget_of(record: str) -> Budget:
     """Read a budget that a ledger holds."""
-    read = json.loads(text)
+    read = json.loads(record)
     exact = {name: Fraction(read[name]) for name in ("epsilon", "delta", "failures")}
     return Budget(
         exact["epsilon"], exact["delta"], filter=read["filter"], failures=exact["failures"], relation=read["relation"]
@@ -459,8 +468,8 @@ def _match(purpose: Purpose) -> str | None:
     )
 
 
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _hashed(record: str) -> str:
+    return hashlib.sha256(record.encode()).hexdigest()
 
 
 def is_name(name: object) -> bool:
