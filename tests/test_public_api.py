@@ -7,16 +7,16 @@ import discreet
 
 NAMES = """
     STAT Account Answer BoundedCount Bounds Budget BudgetExceeded Column DiscreetError DiscreteGaussian Exponential
-    Forecast Gaussian Geometric InvalidInput InvalidParameter Laplace MissingExtra NoTheorem NoisyMax NotPrivateWarning
-    PermuteAndFlip Person PrivacyLoss Quantile Query RandomRecord RandomizedResponse RelationMismatch ReleaseFailed Row
-    Schema Session Table UnboundedSensitivity UnknownKind Values Warner YesBiased __version__ audit calibrate clamped
+    Forecast Gaussian Geometric InvalidInput InvalidParameter Laplace Ledger LedgerError MissingExtra NoTheorem NoisyMax
+    NotDurableWarning NotPrivateWarning PermuteAndFlip Person PrivacyLoss Quantile Query RandomRecord RandomizedResponse
+    RelationMismatch ReleaseFailed Request Row Schema Session Table UnboundedSensitivity UnknownKind Values Warner YesBiased __version__ audit calibrate clamped
     col compose correlation count count_distinct covariance crossover group lit max mean median min noise_multiplier
     parallel quantile quantiles repeat routes stddev sum then top_k variance when
 """.split()  # noqa: SIM905 - names read better than a column of strings
 
 HEAVY = (
-    *("altair", "duckdb", "jinja2", "pandas", "pyarrow", "pyspark", "pytest", "rich", "scipy", "sqlglot", "typer"),
-    "vl_convert",
+    *("alembic", "altair", "duckdb", "jinja2", "pandas", "pyarrow", "pydantic", "pyspark", "pytest", "rich", "scipy"),
+    *("sqlalchemy", "sqlglot", "typer", "vl_convert", "yaml"),
 )
 
 

@@ -12,6 +12,9 @@ a *session*, which comes with tables, says on whose data.
 True
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from discreet._version import __version__
 from discreet.accounting import Account, Budget, PrivacyLoss, calibrate, noise_multiplier, routes
 from discreet.auditing import audit
@@ -20,7 +23,9 @@ from discreet.errors import (
     DiscreetError,
     InvalidInput,
     InvalidParameter,
+    LedgerError,
     MissingExtra,
+    NotDurableWarning,
     NoTheorem,
     NotPrivateWarning,
     RelationMismatch,
@@ -51,7 +56,7 @@ from discreet.mechanisms import (
     repeat,
     then,
 )
-from discreet.session import Answer, Forecast, Session, Table
+from discreet.session import Answer, Forecast, Request, Session, Table
 from discreet.tables import (
     Bounds,
     Column,
@@ -78,6 +83,9 @@ from discreet.tables import (
 )
 from discreet.units import Person, Row
 
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
+
 __all__ = [
     "STAT",
     "Account",
@@ -96,9 +104,12 @@ __all__ = [
     "InvalidInput",
     "InvalidParameter",
     "Laplace",
+    "Ledger",
+    "LedgerError",
     "MissingExtra",
     "NoTheorem",
     "NoisyMax",
+    "NotDurableWarning",
     "NotPrivateWarning",
     "PermuteAndFlip",
     "Person",
@@ -109,6 +120,7 @@ __all__ = [
     "RandomizedResponse",
     "RelationMismatch",
     "ReleaseFailed",
+    "Request",
     "Row",
     "Schema",
     "Session",
@@ -148,3 +160,9 @@ __all__ = [
     "variance",
     "when",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  a ledger's database is optional, and slow to import
+    if name == "Ledger":
+        return import_module("discreet.ledger").Ledger
+    raise AttributeError(f"discreet has no {name}")

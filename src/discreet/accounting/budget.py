@@ -240,6 +240,11 @@ class Account:
         """The neighbours that the account is about; None as long as no loss has said."""
         return self._now.relation
 
+    @property
+    def unit(self) -> str | None:
+        """Who is protected; None as long as nobody has said."""
+        return self._now.unit
+
     def largest_epsilon(self) -> Fraction:
         """Return the epsilon of the least Laplace noise that would be admitted now; 0 if none would.
 

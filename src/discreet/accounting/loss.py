@@ -269,6 +269,11 @@ class PrivacyLoss(Meaning):
             else (f"{whole}.under({self.relation!r})")
         )
 
+    def _repr_html_(self) -> str:
+        from discreet.accounting.notebook import loss_html
+
+        return loss_html(self)
+
     # What it is made of --------------------------------------------------------------------------------------
 
     @classmethod
