@@ -23,8 +23,8 @@ from discreet.tables.typed import Scope, Typed
 
 __all__ = ["SAFE", "Bounding", "Rows"]
 
-SLOTS = 32
-"""How many slots the prefilter has; a power of two."""
+SLOTS = 63
+"""How many slots the prefilter has: a set of them is a whole number of 64 bits without its sign."""
 
 SAFE = 2 ** (53 - FINE)
 """So many whole numbers of the grid add up exactly as doubles, in any order."""
@@ -99,7 +99,7 @@ class Rows:
         columns = ["p", *self._key_names()]
         aggregates = [*columns, "COUNT(*) AS n"]
         if self._narrow:
-            aggregates.append("ANY_VALUE(o) AS o")
+            aggregates.append("MIN(o) AS o")
         for measure in measures:
             if isinstance(measure, Sum):
                 aggregates += [f"COUNT({measure.name}) AS c_{measure.name}", f"SUM({measure.name}) AS {measure.name}"]
@@ -181,7 +181,7 @@ class Rows:
                 f"FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {grouped}"
             )
         limit, columns = self.bounding.rows, ", ".join(["p", *keys, "v"])
-        order = ", ANY_VALUE(o) AS o" if self._narrow else ""
+        order = ", MIN(o) AS o" if self._narrow else ""
         parts = f"SELECT {columns}, COUNT(*) AS n{order} FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {columns}"
         parts = self._first_groups(self._numbered(parts, rows), keys, "v")
         within = ", ".join(["p", *keys])
@@ -201,7 +201,7 @@ class Rows:
         if self.bounding.key is None:
             return self._grouped([counted], f"SELECT * FROM ({rows}) r WHERE v IS NOT NULL", keys)
         columns = ", ".join(["p", *keys, "v"])
-        order = ", ANY_VALUE(o) AS o" if self._narrow else ""
+        order = ", MIN(o) AS o" if self._narrow else ""
         parts = f"SELECT {columns}, MIN(ov) AS ov{order} FROM ({rows}) r WHERE v IS NOT NULL GROUP BY {columns}"
         parts = self._first_groups(self._numbered(parts, rows), keys, "v")
         within = ", ".join(["p", *keys])
@@ -285,16 +285,18 @@ class Rows:
     def _narrowed(self, query: str, person: str, order: str) -> str:
         """Return the rows of groups that a person may keep, and of few others.
 
-        Groups fall into slots by the highest bits of their order. One pass collects for each person which slots are
-        taken; no group beyond the slot in which the person's last allowed group can lie needs to be looked at again.
+        Groups fall into slots by their order. One pass collects for each person which slots are taken; no group beyond
+        the slot in which the person's last allowed group can lie needs to be looked at again.
         """
         rows = f"SELECT s.*, {person} AS p_, {order} AS o_ FROM ({query}) s"
-        slot = f"(CAST(1 AS BIGINT) << (o_ >> {31 - SLOTS.bit_length() + 1}))"
+        slot = f"(CAST(1 AS BIGINT) << ((o_ * {SLOTS}) >> 31))"
         taken = f"SELECT p_, BIT_OR({slot}) AS b FROM ({rows}) s GROUP BY p_"
         for _ in range(self.bounding.groups - 1):
             taken = f"SELECT p_, b & (b - 1) AS b FROM ({taken}) b"
-        last = f"SELECT p_, b & -b AS last FROM ({taken}) b"
-        return f"SELECT r.* FROM ({rows}) r JOIN ({last}) l ON r.p_ = l.p_ WHERE l.last = 0 OR {slot} <= l.last"
+        # The lowest slot that is left and all below it; if none is left, 0 - 1 has every bit and nothing is dropped.
+        near = f"SELECT p_, (b & -b) | ((b & -b) - 1) AS near FROM ({taken}) b"
+        # As a test of bits and not a comparison, which DuckDB would move into the join, where it costs more.
+        return f"SELECT r.* FROM ({rows}) r JOIN ({near}) l ON r.p_ = l.p_ WHERE ({slot} & l.near) <> 0"
 
     @property
     def _narrow(self) -> bool:

@@ -100,13 +100,13 @@ def key_text(values: list[Value]) -> str:
 
 def _person(salt: Salt, dialect: Dialect, person: Typed) -> str:
     if person.kind == "int":
-        return dialect.xor(f"({person.sql} & {MASK})", f"({dialect.shift(person.sql, 31)} & {MASK})")
+        return f"({dialect.xor(person.sql, dialect.shift(person.sql, 31))} & {MASK})"
     text = person.sql if person.kind == "str" else as_text(dialect, person)
     return dialect.digest(dialect.salted(salt.text, text))
 
 
 def _fold(person: int) -> int:
-    return (person & MASK) ^ (person >> 31 & MASK)
+    return (person ^ person >> 31) & MASK
 
 
 PERSON_KINDS: tuple[Kind, ...] = ("int", "str", "date")

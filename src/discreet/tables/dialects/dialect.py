@@ -210,11 +210,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def xor(self, a: str, b: str) -> str:
-        """Return the exclusive or of two whole numbers that are not negative."""
+        """Return the exclusive or of two whole numbers, bit by bit; negative ones are in two's complement."""
 
     @abstractmethod
     def shift(self, a: str, bits: int) -> str:
-        """Return a whole number without its lowest bits."""
+        """Return a whole number without its lowest bits; its sign stays."""
 
     @abstractmethod
     def part(self, name: Literal["year", "month", "day", "weekday", "hour"], x: str) -> str:

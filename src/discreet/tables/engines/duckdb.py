@@ -45,6 +45,12 @@ TYPES: dict[str, Stored] = {
 LARGEST_OBJECT = 2**27
 """How many bytes one record of a JSON file may have."""
 
+DENSE = 2**21
+"""So many groups named by whole numbers, over all threads, get places of their own instead of a hash table.
+
+A place takes some tens of bytes, all of them are taken at once, and DuckDB does not count them as memory.
+"""
+
 YEARS = (-62_135_596_800, 253_402_300_799)
 """The first second of the year 1 and the last of the year 9999."""
 
@@ -71,6 +77,14 @@ class DuckDBEngine(Engine):
             self._connection.execute("SET memory_limit = $1", [str(memory)])
         if threads is not None:
             self._connection.execute("SET threads = $1", [int(threads)])
+        if memory is None:
+            self._widen()
+
+    def _widen(self) -> None:
+        """Let this connection, and no other, group by numbers of a wide range without hashing them: persons, mostly."""
+        ((threads,),) = self._connection.execute("SELECT current_setting('threads')").fetchall()
+        bits = (DENSE // int(threads)).bit_length() - 1
+        self._connection.execute("SET SESSION perfect_ht_threshold = $1", [max(bits, 12)])
 
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
         """Attach a file, a glob, a frame, an Arrow table, or the name of one of DuckDB's own tables.
