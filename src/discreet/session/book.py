@@ -31,6 +31,11 @@ class Ticket(Protocol):
         """The record that was kept, if this is not a new charge."""
         ...
 
+    @property
+    def keeps(self) -> bool:
+        """Whether anybody could ask for the answer again."""
+        ...
+
     def settle(self, record: str, /) -> None:
         """Keep what was released."""
         ...
@@ -81,6 +86,11 @@ class MemoryTicket:
     kept: dict[str, tuple[str, str | None]]
     purpose: Purpose
     stored: str | None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a key to ask by."""
+        return self.purpose.key is not None
 
     def settle(self, record: str, /) -> None:
         """Keep the record for the next use of the same key."""

@@ -263,7 +263,8 @@ class Session:
         if ticket.stored is not None:
             return stored_answers(ticket.stored)
         answers = [after(plan.query, run(plan, self._tables.engine, self._watcher)) for plan in plans]
-        ticket.settle(record_of(answers))
+        if ticket.keeps:
+            ticket.settle(record_of(answers))
         return answers
 
     def _purpose(self, requests: Sequence[Request], plans: Sequence[Plan], asked: Spending) -> Purpose:
