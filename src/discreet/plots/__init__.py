@@ -7,6 +7,7 @@ and vl-convert are imported when a picture is drawn and not before.
 from discreet.plots.bars import bars_with_error
 from discreet.plots.curves import Axis, Curve, Mark, curves
 from discreet.plots.density import noise_distribution
+from discreet.plots.intervals import Panel, intervals
 from discreet.plots.slices import Slices, slices
 from discreet.plots.tradeoff import error_against_epsilon
 from discreet.plots.vector import svg
@@ -15,10 +16,12 @@ __all__ = [
     "Axis",
     "Curve",
     "Mark",
+    "Panel",
     "Slices",
     "bars_with_error",
     "curves",
     "error_against_epsilon",
+    "intervals",
     "noise_distribution",
     "slices",
     "svg",

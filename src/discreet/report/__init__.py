@@ -3,6 +3,18 @@
 from discreet.report.costs import Comparison, Costs, render_costs
 from discreet.report.figure import Figure
 from discreet.report.page import render
+from discreet.report.publication import Line, Publication, Published, render_publication
 from discreet.report.release import Release
 
-__all__ = ["Comparison", "Costs", "Figure", "Release", "render", "render_costs"]
+__all__ = [
+    "Comparison",
+    "Costs",
+    "Figure",
+    "Line",
+    "Publication",
+    "Published",
+    "Release",
+    "render",
+    "render_costs",
+    "render_publication",
+]
