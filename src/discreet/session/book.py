@@ -1,6 +1,7 @@
 """Where a session writes what it spends: in its own memory, or in a ledger."""
 
 import json
+import threading
 import warnings
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -10,7 +11,7 @@ from discreet.errors import InvalidParameter, NotDurableWarning
 from discreet.ledger.purpose import Purpose
 from discreet.session.answer import Answer
 
-__all__ = ["Book", "Spending", "Ticket", "book_of", "record_of", "stored_answers"]
+__all__ = ["Book", "Memory", "Spending", "Ticket", "book_of", "record_of", "stored_answers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +64,22 @@ class Memory:
     def __init__(self, account: Account) -> None:
         self._account = account
         self._kept: dict[str, tuple[str, str | None]] = {}
+        self._alone = threading.Lock()
 
     def charge(self, loss: PrivacyLoss, purpose: Purpose, /, *, last: bool = False) -> "MemoryTicket":
         """Charge, unless the key was charged before."""
-        if purpose.key is not None and purpose.key in self._kept:
-            fingerprint, record = self._kept[purpose.key]
-            purpose.check_same(fingerprint, settled=record is not None)
-            return MemoryTicket(self._kept, purpose, record)
-        if last and not self._account.fits(loss):
-            self._account.exhaust(loss)
-        else:
-            self._account.spend(loss)
-        if purpose.key is not None:
-            self._kept[purpose.key] = (purpose.fingerprint, None)
-        return MemoryTicket(self._kept, purpose, None)
+        with self._alone:
+            if purpose.key is not None and purpose.key in self._kept:
+                fingerprint, record = self._kept[purpose.key]
+                purpose.check_same(fingerprint, settled=record is not None)
+                return MemoryTicket(self._kept, purpose, record)
+            if last and not self._account.fits(loss):
+                self._account.exhaust(loss)
+            else:
+                self._account.spend(loss)
+            if purpose.key is not None:
+                self._kept[purpose.key] = (purpose.fingerprint, None)
+            return MemoryTicket(self._kept, purpose, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.accounting import Account, PrivacyLoss
 from discreet.accounting.filters import Basic
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, finite, positive, show, upward
+from discreet.exact import Real, finite, positive, show
 from discreet.session.columns import Column
 from discreet.session.estimates import column_names
 from discreet.session.plan import Plan, Settings, make_plan
@@ -52,8 +52,7 @@ class Planner:
         Requests that say an epsilon or an error have that; the others share what is left by weight, times the largest
         factor with which the composition of everything still holds.
         """
-        wanted = self._usual() if epsilon is None else positive(epsilon, "epsilon")
-        whole = sum(self.deltas(wanted, delta), Fraction(0))
+        wanted, whole = self._whole(epsilon, delta)
         weights = [positive(request.weight, "a weight") for request in requests]
         deltas = [whole * weight / sum(weights) for weight in weights]
         described = [
@@ -79,7 +78,7 @@ class Planner:
         best = plans(Fraction(1))
         loss = _together(best)
         parts = sum((plan.delta for plan in best), Fraction(0))
-        if (left < 0 or parts > whole) and not (whole and loss.delta(upward(wanted)) <= whole):
+        if (left < 0 or parts > whole) and not (whole and Fraction(loss.delta(wanted)) <= whole):
             raise InvalidParameter(
                 f"these releases take more than epsilon {show(wanted)} at delta {show(whole)} together. Say larger "
                 "errors or less epsilon for some of them, or more for the whole."
@@ -90,7 +89,7 @@ class Planner:
                 middle = (low + high) / 2
                 tried = plans(middle)
                 total = _together(tried)
-                if total.delta(upward(wanted)) <= whole:
+                if Fraction(total.delta(wanted)) <= whole:
                     low, best, loss = middle, tried, total
                 else:
                     high = middle
@@ -99,13 +98,14 @@ class Planner:
     def charged_together(
         self, plans: Sequence[Plan], loss: PrivacyLoss, epsilon: Real | None, delta: Real | None
     ) -> PrivacyLoss:
-        """Return the loss of a batch in the terms that the account adds up."""
-        if len(plans) == 1:
-            return self.charged(plans[0])
-        if loss.is_pure or not self.adds_epsilons:
+        """Return the loss of a batch in the terms that the account adds up.
+
+        Where epsilons are added, what is pure and cheap enough is charged as it is. Anything else is charged as the
+        (epsilon, delta) that ``batch`` has kept it within, by the composition of all or by adding up the parts.
+        """
+        wanted, whole = self._whole(epsilon, delta)
+        if not self.adds_epsilons or (loss.is_pure and self.account.cost(loss).amount <= wanted):
             return loss
-        wanted = self._usual() if epsilon is None else positive(epsilon, "epsilon")
-        whole = sum(self.deltas(wanted, delta), Fraction(0))
         return PrivacyLoss.approximate(wanted, whole).under(str(loss.relation))
 
     def charged(self, plan: Plan) -> PrivacyLoss:
@@ -155,6 +155,11 @@ class Planner:
 
     def _usual(self) -> Fraction:
         return self._total() / SHARE
+
+    def _whole(self, epsilon: Real | None, delta: Real | None) -> tuple[Fraction, Fraction]:
+        """Return the epsilon and delta of a batch, as said or as usual."""
+        wanted = self._usual() if epsilon is None else positive(epsilon, "epsilon")
+        return wanted, sum(self.deltas(wanted, delta), Fraction(0))
 
 
 class _Maker:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Literal, TypedDict
 
@@ -101,9 +101,13 @@ class Request:
 
     @property
     def fingerprint(self) -> str:
-        """The same for two requests that ask for the same, whatever they are called."""
+        """The same for two requests that ask for the same, in the same words.
+
+        >>> Request("SELECT 1").fingerprint == Request("SELECT  1").fingerprint
+        False
+        """
         said = {
-            "query": self.query if isinstance(self.query, str) else repr(self.query),
+            "query": self.query if isinstance(self.query, str) else _told_apart(self.query),
             "epsilon": _exact(self.epsilon),
             "delta": _exact(self.delta),
             "error": None if self.error is None else {name: _exact(limit) for name, limit in self.error.items()},
@@ -116,6 +120,20 @@ class Request:
             "count_groups": bool(self.count_groups),
         }
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _told_apart(value: object) -> object:
+    """Return a description as JSON, with the types of all its values: 1 is no True, and a.b may be one name or two."""
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = [
+            (part.name, getattr(value, part.name)) for part in fields(value) if part.name not in ("text", "derived")
+        ]
+        return [type(value).__name__, *([name, _told_apart(part)] for name, part in parts)]
+    if isinstance(value, Mapping):
+        return [[_told_apart(name), _told_apart(part)] for name, part in value.items()]
+    if isinstance(value, tuple | list):
+        return [_told_apart(part) for part in value]
+    return [type(value).__name__, repr(value)]
 
 
 def _exact(value: Real | None) -> str | None:

@@ -14,7 +14,7 @@ from discreet.exact import Real, upward
 from discreet.ledger.purpose import Purpose
 from discreet.noise import source
 from discreet.session.answer import Answer
-from discreet.session.book import Spending, book_of, record_of, stored_answers
+from discreet.session.book import Memory, Spending, book_of, record_of, stored_answers
 from discreet.session.columns import Column
 from discreet.session.forecast import Expected, Forecast
 from discreet.session.plan import Plan
@@ -29,6 +29,9 @@ from discreet.units import Person, Row
 
 __all__ = ["Session"]
 
+UNSAID = "not said"
+"""The version of data that nobody has named: nothing is ever answered from the ledger for it."""
+
 
 class Session:
     """Data, what is declared about it, who is protected, and what may be spent: the only way to a private table.
@@ -39,9 +42,9 @@ class Session:
     ``data`` is a path to Parquet, CSV or JSON (a glob for several files), a pandas or Polars frame, an Arrow table, a
     PostgreSQL URL (``postgresql://host/base#schema.table``), a Spark data frame, or several of them by name. ``public``
     tables may be joined freely. ``budget`` is a ``Budget`` that lives as long as the session, or an account of a
-    ``Ledger``, which outlives it; ``version`` names the state of the data there. To read a table of a database that is
-    open already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a Spark
-    session.
+    ``Ledger``, which outlives it; ``version`` names the state of the private data there. To read a table of a database
+    that is open already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a
+    Spark session.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -73,7 +76,7 @@ class Session:
         budget: Budget | Account | None = None,
         public: Mapping[str, object] | None = None,
         name: str | None = None,
-        version: str = "1",
+        version: str | None = None,
         engine: object = None,
         memory: str | None = None,
         threads: int | None = None,
@@ -93,7 +96,7 @@ class Session:
         key = str(unit.key) if isinstance(unit, Person) else None
         settings = {"memory": memory, "threads": threads}
         self._tables = Tables(data, schema=schema, name=name, public=public, key=key, engine=engine, settings=settings)
-        self._account.protect("rows" if key is None else f"persons by {key}")
+        self._account.protect(self._tables.protected)
         self._planner = Planner(self._tables, unit, self._account)
         self._version = version
         self._book = book_of(self._account)
@@ -146,8 +149,9 @@ class Session:
         solves for the least epsilon that keeps a column within an error. ``Request`` explains all ``settings``.
 
         ``why`` is written into the ledger. A ``key`` of your own makes retries safe: the same key is charged once and
-        answered with what was stored. On a ledger, a query that was released before on the same version of the data is
-        answered from there for free (``answer.stored``), unless it is to be ``fresh``.
+        answered with what was stored. On a ledger, in a session that says the ``version`` of its data, a query whose
+        answer was stored before for that version is answered from there for free (``answer.stored``), unless it is to
+        be ``fresh``.
         """
         request = _request(query, settings)
         plan = self._planner.plan(request)
@@ -166,7 +170,7 @@ class Session:
         epsilon: Real | None = None,
         delta: Real | None = None,
         weights: Sequence[float] | None = None,
-        level: float = 0.95,
+        level: float | None = None,
         why: str = "",
         key: str | None = None,
         fresh: bool = False,
@@ -192,7 +196,7 @@ class Session:
         epsilon: Real | None = None,
         delta: Real | None = None,
         weights: Sequence[float] | None = None,
-        level: float = 0.95,
+        level: float | None = None,
     ) -> list[Forecast]:
         """Say what the queries of ``plan`` will cost and how far off they will be."""
         plans, _ = self._planner.batch(_requests(queries, weights, level), epsilon, delta)
@@ -207,7 +211,7 @@ class Session:
         weights: Sequence[float] | None = None,
     ) -> PrivacyLoss:
         """Return the loss of all queries of ``plan`` together."""
-        return self._planner.batch(_requests(queries, weights, 0.95), epsilon, delta)[1]
+        return self._planner.batch(_requests(queries, weights, None), epsilon, delta)[1]
 
     def verify(self) -> None:
         """Read every value of the private tables once, for the curator: none may be one that the engine cannot read.
@@ -268,16 +272,18 @@ class Session:
         return answers
 
     def _purpose(self, requests: Sequence[Request], plans: Sequence[Plan], asked: Spending) -> Purpose:
-        schemas = {name: repr(table.schema) for name, table in self._tables.attached.items()}
-        said = [repr(self._unit), schemas, [request.fingerprint for request in requests], asked.told]
+        private, fingerprint = source().private, ""
+        if asked.key is not None or not isinstance(self._book, Memory):
+            said = [repr(self._unit), self._tables.fingerprint, [one.fingerprint for one in requests], asked.told]
+            fingerprint = hashlib.sha256(json.dumps([*said, self._version, private]).encode()).hexdigest()
         return Purpose(
             query=";\n".join(plan.query.text or repr(plan.query) for plan in plans),
             why=asked.why,
             key=asked.key,
-            version=self._version,
-            fingerprint=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
-            fresh=asked.fresh,
-            private=source().private,
+            version=self._version or UNSAID,
+            fingerprint=fingerprint,
+            fresh=asked.fresh or self._version is None,
+            private=private,
         )
 
     # What is told.
@@ -341,14 +347,18 @@ def _request(query: str | Query | Request, settings: Chosen) -> Request:
     return replace(query, **settings) if isinstance(query, Request) else Request(query, **settings)
 
 
-def _requests(queries: Sequence[str | Query | Request], weights: Sequence[float] | None, level: float) -> list[Request]:
+def _requests(
+    queries: Sequence[str | Query | Request], weights: Sequence[float] | None, level: float | None
+) -> list[Request]:
     if isinstance(queries, str | Query | Request) or not queries:
         raise InvalidParameter("plan takes a list of queries.")
     if weights is not None and len(weights) != len(queries):
         raise InvalidParameter("there must be one weight for each query.")
+    if (weights is not None or level is not None) and any(isinstance(query, Request) for query in queries):
+        raise InvalidParameter("a Request says its own weight and level: leave weights and level out.")
     return [
         query
         if isinstance(query, Request)
-        else Request(query, level=level, weight=1 if weights is None else weights[place])
+        else Request(query, level=0.95 if level is None else level, weight=1 if weights is None else weights[place])
         for place, query in enumerate(queries)
     ]

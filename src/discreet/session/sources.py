@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -124,6 +126,31 @@ class Tables:
 
     def _public(self, sql: str) -> list[dict[str, Any]]:
         return cast("list[dict[str, Any]]", self.engine.run(sql).to_pylist())
+
+    @property
+    def protected(self) -> str:
+        """Who is protected, by the columns that tell persons apart."""
+        keys = {table.name: table.key for table in self.private}
+        if None in keys.values():
+            return "rows"
+        if len(set(keys.values())) == 1:
+            return f"persons by {next(iter(keys.values()))}"
+        return f"persons by {', '.join(f'{name}.{key}' for name, key in sorted(keys.items()))}"
+
+    @cached_property
+    def fingerprint(self) -> list[object]:
+        """What is declared of every table, and what public ones hold: the same for sessions that answer alike."""
+        told: list[object] = []
+        for name, table in sorted(self.attached.items()):
+            content = None if table.private else self._digest(table)
+            told.append([name, table.private, table.key, repr(table.schema), content])
+        return told
+
+    def _digest(self, table: Attached) -> str:
+        """Return a hash of the rows of a public table, in whatever order an engine gives them."""
+        rows = self._public(f"SELECT * FROM {table.relation.sql} t")
+        total = sum(int.from_bytes(sha256(repr(sorted(row.items())).encode()).digest()) for row in rows)
+        return f"{len(rows)}:{total % 2**256:x}"
 
     @property
     def private(self) -> list[Attached]:
