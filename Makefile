@@ -17,7 +17,7 @@ $(VENV)/.%-installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) -e '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.cli-installed      ## the main job on bundled data; writes demo-report/report.html
+demo: $(VENV)/.publish-installed  ## the main job on bundled data; writes demo-report/out/report.html
 	$(BIN)/discreet demo --output demo-report
 
 test: $(VENV)/.test-installed     ## all tests

@@ -51,11 +51,12 @@ def go_off():
 
 
 def runs_what_it_reads(source):
-    """Return the names by which a module could run what it reads; yaml may be used for safe_load alone."""
+    """Return the names by which a module could run what it reads; yaml may read plainly, or tell its events."""
     found = set()
     tree = ast.parse(source)
     used = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == "yaml"}
-    safe = used and used <= {"safe_load", "YAMLError"}
+    safe = used and {name for name in used if not name.endswith(("Event", "Error"))} <= {"safe_load"}
+    safe = safe or (used and "yaml.parse(self.text, Loader=yaml.SafeLoader)" in source and "construct" not in source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names} & (MODULES - {"yaml"} if safe else MODULES)

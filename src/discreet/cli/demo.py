@@ -1,162 +1,258 @@
-"""The whole story on invented people: five questions and their published answers."""
+"""The whole story on invented people: describe, fill in, check, preview, release, look at the ledger, verify."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from fractions import Fraction
-from typing import Any
+import json
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from importlib.resources import files
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import numpy.typing as npt
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from discreet._version import __version__
-from discreet.accounting import PrivacyLoss
-from discreet.datasets.population import DISTRICTS, population
-from discreet.mechanisms import Geometric, Laplace, Quantile
-from discreet.noise import source
-from discreet.report import Release
-from discreet.report.release import Value
+from discreet.cli.publishing_guard import guarded
+from discreet.errors import InvalidParameter
 from discreet.report.words import number
-from discreet.sensitivity import Histogram, Mean
-from discreet.units import Relation
 
-__all__ = ["AGES", "BETA", "COUNT", "COUNTS", "INCOMES", "OFTEN", "Demo", "perform", "record"]
+if TYPE_CHECKING:
+    from discreet.session import Answer
 
-RELATION: Relation = "replace_one"
-INCOMES = (0, 200_000)
-AGES = (0, 100)
-BETA = 0.05
-OFTEN = "in 19 of 20 releases"
+__all__ = ["demo"]
 
-COUNT = Geometric(sensitivity=1, epsilon=0.125)
-COUNTS = Geometric(sensitivity=2, epsilon=0.25)
-MEDIAN = Quantile(probability=0.5, bounds=AGES, epsilon=0.25, relation=RELATION)
+MARK = ".discreet-demo"
+"""A folder with this file was made by the demo, and may be made anew."""
+
+EXACT = {
+    "districts": "SELECT region AS district, COUNT(*) AS people, AVG(income) AS income, "
+    "AVG(CASE WHEN smoker THEN 100 ELSE 0 END) AS smokers_percent FROM town GROUP BY region",
+    "work": "SELECT employment, education, COUNT(*) AS people FROM town GROUP BY employment, education",
+}
+"""What nobody would compute on real data: the exact answers of the two tables."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demo:
-    """What the demo published, and the exact answers that only invented people allow to show."""
+def demo(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for everything; it is made if missing.")
+    ] = Path("demo-report"),
+    size: Annotated[
+        int, typer.Option(min=1000, max=10_000_000, help="How many people live in the invented town.")
+    ] = 20_000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the story.")] = False,
+) -> None:
+    """Publish statistics of an invented town, from a bare table to a report that you could hand over.
 
-    size: int
-    releases: tuple[Release, ...]
-    exact: Mapping[str, Value]
-    loss: PrivacyLoss
+    Runs the commands that you would run on your own table: describe, check, preview, release, ledger, verify. The
+    people are generated, so this costs nobody's privacy; the noise, the ledger and the guarantee are the real thing.
+    """
+    with guarded(as_json):
+        place = _Place(output)
+        place.prepare(size)
+        with _quiet(as_json):
+            _tell(place)
+        compared = _compared(place)
+        if as_json:
+            typer.echo(json.dumps(_record(place, compared), indent=2, ensure_ascii=False))
+        else:
+            _show(place, compared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The folder of a demo and what lies in it."""
+
+    folder: Path
 
     @property
-    def epsilon(self) -> float:
-        """The cost of all releases together."""
-        return self.loss.epsilon()
+    def table(self) -> Path:
+        return self.folder / "town.parquet"
 
     @property
-    def private(self) -> bool:
-        """Whether every release used the secure source."""
-        return all(release.private for release in self.releases)
+    def file(self) -> Path:
+        return self.folder / "release.yaml"
+
+    @property
+    def bones(self) -> Path:
+        return self.folder / "described.yaml"
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "ledger.sqlite"
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "out"
+
+    @property
+    def preview(self) -> Path:
+        return self.folder / "preview.html"
+
+    def prepare(self, size: int) -> None:
+        """Invent the town and fill in the file; what an earlier demo left there is removed, and nothing else."""
+        from pyarrow import parquet, table
+
+        from discreet.datasets.population import population
+
+        folder = self.folder
+        try:
+            if folder.exists() and any(folder.iterdir()):
+                if not (folder / MARK).is_file():
+                    raise InvalidParameter(
+                        f"{folder} holds other files, and the demo writes over nothing. Name another folder: "
+                        "discreet demo --output FOLDER"
+                    )
+                shutil.rmtree(folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / MARK).write_text("Made by discreet demo, which may make this folder anew.\n", encoding="utf-8")
+            parquet.write_table(table(population(size)), self.table)
+            text = (files("discreet.cli") / "demo.yaml").read_text(encoding="utf-8")
+            self.file.write_text(text.format(size=size, group=size // 8), encoding="utf-8")
+        except OSError as error:
+            raise InvalidParameter(
+                f"the demo needs a folder that can be written, and {folder} cannot ({error.strerror or error}). Name "
+                "another one: discreet demo --output FOLDER"
+            ) from None
 
 
-def perform(size: int) -> Demo:
-    """Ask the five questions of a town of this size, which is public: the relation is replace_one."""
-    town = population(size)
-    answers = (
-        _count("Smokers", "How many people smoke?", int(town["smoker"].sum())),
-        _count("People aged 65+", "How many people are 65 or older?", int((town["age"] >= 65).sum())),
-        _districts(town["region"].tolist()),
-        _income(town["income"].tolist()),
-        _age(town["age"]),
+def _tell(place: _Place) -> None:
+    """Run the commands, one after another, as somebody would type them."""
+    from discreet.cli.ledger import show
+    from discreet.cli.publishing import check, describe
+    from discreet.cli.publishing_preview import preview
+    from discreet.cli.publishing_release import release
+    from discreet.cli.publishing_verify import verify
+
+    _said(f"describe {_word(place.table)} > {_word(place.bones)}", "Names and types, no values:")
+    with redirect_stdout(StringIO()) as described:
+        describe(str(place.table))
+    place.bones.write_text(described.getvalue(), encoding="utf-8")
+    typer.echo(f"({len(described.getvalue().splitlines())} lines to fill in; {place.file} is filled in already)")
+    _run(f"check {_word(place.file)}", "Is it in order?", lambda: check(place.file))
+    _run(
+        f"preview {_word(place.file)} --html {_word(place.preview)}",
+        "How accurate will it be? Nobody is looked at:",
+        lambda: preview(place.file, html=place.preview),
     )
-    return Demo(
-        size=size,
-        releases=tuple(release for release, _, _ in answers),
-        exact={release.title: exact for release, exact, _ in answers},
-        loss=sum((loss for _, _, loss in answers), PrivacyLoss()),
+    _run(
+        f"release {_word(place.file)} -o {_word(place.out)} --yes",
+        "Charge the budget, then look, once:",
+        lambda: release(place.file, output=place.out, yes=True),
+    )
+    _run(
+        f"ledger show --ledger {_word(place.ledger)}",
+        "What the ledger knows:",
+        lambda: show(dataset=None, place=str(place.ledger), anchor=None, as_json=False, number=None),
+    )
+    _run(
+        f"verify {_word(place.out / 'release.json')}",
+        "Anybody can compute the guarantee again:",
+        lambda: verify(place.out / "release.json"),
     )
 
 
-Answer = tuple[Release, Value, PrivacyLoss]
+def _run(command: str, words: str, act: Callable[[], None]) -> None:
+    _said(command, words)
+    act()
 
 
-def _count(title: str, question: str, exact: int) -> Answer:
-    error = f"within ±{number(COUNT.error(BETA))} {OFTEN}"
-    return _answer(COUNT, int(COUNT.release(exact)), exact, title=title, question=question, error=error, unit="people")
+def _said(command: str, words: str) -> None:
+    console = Console(highlight=False)
+    console.print()
+    console.print(Text(words, style="dim"))
+    console.print(Text(f"$ discreet {command}", style="bold cyan"), soft_wrap=True)
 
 
-def _districts(regions: list[str]) -> Answer:
-    exact = Histogram(bins=tuple(DISTRICTS))(regions)
-    return _answer(
-        COUNTS,
-        dict(zip(DISTRICTS, map(int, COUNTS.release(exact)), strict=True)),
-        dict(zip(DISTRICTS, map(int, exact), strict=True)),
-        title="People per district",
-        question="How many people live in each district?",
-        error=f"within ±{number(COUNTS.error(BETA, queries=len(DISTRICTS)))}, all eight at once, {OFTEN}",
-        unit="people",
-    )
+def _word(path: Path) -> str:
+    return shlex.quote(str(path))
 
 
-def _income(incomes: list[int]) -> Answer:
-    mean = Mean(bounds=INCOMES, size=len(incomes))
-    mechanism = Laplace(sensitivity=mean.sensitivity(relation=RELATION), epsilon=0.25)
-    exact, top = mean(incomes), number(INCOMES[1])
-    return _answer(
-        mechanism,
-        round(float(mechanism.release(exact))),
-        round(exact),
-        title="Mean income",
-        question=f"What is the mean yearly income, with incomes above {top} counted as {top}?",
-        error=f"within ±{number(math.ceil(mechanism.error(BETA) + 0.5))} {OFTEN}",
-        unit="a year",
-    )
+@contextmanager
+def _quiet(wanted: bool) -> Iterator[None]:
+    if not wanted:
+        yield
+        return
+    with redirect_stdout(StringIO()):
+        yield
 
 
-def _age(ages: npt.NDArray[np.int64]) -> Answer:
-    """Ages are whole numbers, so every gap between two of them is a year or more: this makes the error a theorem."""
-    year = Fraction(1, AGES[1] - AGES[0])
-    people = math.ceil(MEDIAN.error(BETA, share=year))
-    younger = np.searchsorted(np.sort(ages), np.arange(AGES[1] + 1))
-    return _answer(
-        MEDIAN,
-        math.ceil(MEDIAN.release(ages)),
-        int(np.argmin(np.abs(2 * younger - len(ages)))),
-        title="Median age",
-        question="What is the median age: half of the people are younger than what?",
-        error=f"within {number(people)} people of the most even split, {OFTEN}",
-        unit="years",
-    )
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """One published number beside the exact one."""
+
+    table: str
+    group: str
+    column: str
+    value: float
+    low: float
+    high: float
+    exact: float
+
+    @property
+    def inside(self) -> bool:
+        return self.low <= self.exact <= self.high
 
 
-def _answer(
-    mechanism: Geometric | Laplace | Quantile,
-    value: Value,
-    exact: Value,
-    *,
-    title: str,
-    question: str,
-    error: str,
-    unit: str,
-) -> Answer:
-    loss = mechanism.loss.under(RELATION)
-    release = Release(
-        title=title,
-        question=question,
-        value=value,
-        error=error,
-        mechanism=repr(mechanism),
-        relation=RELATION,
-        epsilon=loss.epsilon(),
-        private=source().private,
-        unit=unit,
-    )
-    return release, exact, loss
+def _compared(place: _Place) -> list[_Compared]:
+    """Compare what was published with the exact answers, which only invented people allow to look at."""
+    import duckdb
+
+    from discreet.publishing.certificate import Certificate
+
+    certificate = Certificate.from_json((place.out / "release.json").read_text(encoding="utf-8"))
+    answers: dict[str, Answer] = {one.name: one.answer for one in certificate.releases}
+    connection = duckdb.connect()
+    connection.read_parquet(str(place.table)).create_view("town")
+    found = []
+    for name, sql in EXACT.items():
+        answer = answers[name]
+        rows = connection.execute(sql).to_arrow_table().to_pylist()
+        exact = {tuple(row[key] for key in answer.keys): row for row in rows}
+        for row in answer:
+            group = tuple(row[key] for key in answer.keys)
+            for column in answer.columns:
+                value, low, high = (float(str(row[part])) for part in (column, f"{column}_low", f"{column}_high"))
+                label = ", ".join(map(str, group))
+                found.append(_Compared(name, label, column, value, low, high, float(exact[group][column])))
+    connection.close()
+    return found
 
 
-def record(demo: Demo, *, report: str) -> dict[str, Any]:
-    """Return what was published as plain data for JSON."""
+def _show(place: _Place, compared: list[_Compared]) -> None:
+    console = Console(highlight=False)
+    console.print()
+    console.print("For this demo only: beside the exact answers, which a real release never shows.", style="dim")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("District")
+    for name in ("People", "exact", "Mean income", "exact", "Smokers, %", "exact"):
+        quiet = name == "exact"
+        table.add_column(name, justify="right", no_wrap=True, style="dim" if quiet else "bold cyan")
+    groups: dict[str, list[str]] = {}
+    for one in compared:
+        if one.table == "districts":
+            groups.setdefault(one.group, []).extend([number(one.value), number(one.exact)])
+    for group, cells in groups.items():
+        table.add_row(group, *cells)
+    console.print(table)
+    inside = sum(one.inside for one in compared)
+    console.print(f"{inside} of {len(compared)} published intervals hold the exact number; 19 of 20 are promised.")
+    console.print("\nThe report to hand over:")
+    console.print(f"  {place.out / 'report.html'}", style="bold", soft_wrap=True, markup=False)
+
+
+def _record(place: _Place, compared: list[_Compared]) -> dict[str, Any]:
     return {
-        "discreet": __version__,
-        "private": demo.private,
-        "relation": RELATION,
-        "size": demo.size,
-        "total": {"epsilon": demo.epsilon, "delta": 0.0},
-        "releases": [asdict(release) for release in demo.releases],
-        "exact_for_this_demo_only": dict(demo.exact),
-        "report": report,
+        "ok": True,
+        "folder": str(place.folder),
+        "report": str(place.out / "report.html"),
+        "preview": str(place.preview),
+        "certificate": str(place.out / "release.json"),
+        "ledger": str(place.ledger),
+        "intervals": len(compared),
+        "intervals_with_the_exact_number": sum(one.inside for one in compared),
     }

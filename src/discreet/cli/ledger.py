@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from discreet.accounting import Budget
+from discreet.cli.publishing_preview import screen
 from discreet.errors import DiscreetError, LedgerError
-from discreet.ledger import Entry, Ledger
 from discreet.ledger.units import AMOUNT, FAILURE
+
+if TYPE_CHECKING:
+    from discreet.ledger import Entry, Ledger
 
 __all__ = ["ledger_app"]
 
@@ -51,7 +53,7 @@ def list_accounts(place: Place = "ledger.sqlite", anchor: Anchored = None, as_js
         for row in rows:
             budget = f"epsilon {row['epsilon']}, delta {row['delta']} ({row['filter']})"
             table.add_row(row["dataset"], budget, f"{row['spent_percent']}%", str(row["entries"]), row["unit"] or "")
-        console = _console()
+        console = screen()
         console.print(f"Ledger {ledger.told}", markup=False)
         console.print(table if rows else "It has no accounts yet: discreet release opens one.")
 
@@ -84,7 +86,7 @@ def show(
             why = str(entry.body.get("why") or entry.body.get("reason") or "")
             when = entry.time[:19].replace("T", " ")
             table.add_row(str(entry.number), when, entry.who, entry.kind, cost, _short(why), entry.hash[:10])
-        console = _console()
+        console = screen()
         account = _account(ledger, name)
         console.print(f"{name}: {account['spent_percent']}% of the {account['currency']} spent", markup=False)
         console.print(table)
@@ -119,28 +121,36 @@ def export(
         name = _chosen(ledger, dataset)
         records = [_record(entry) for entry in ledger.entries(name)]
         whole = {"ledger": ledger.id, "dataset": name, "account": _account(ledger, name), "entries": records}
-    text = json.dumps(whole, indent=2, ensure_ascii=False)
-    if output is None:
-        typer.echo(text)
-        return
+        if output is None:
+            typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+            return
+        _write(output, whole)
+        typer.echo(f"{len(records)} entries of {name} are in {output}")
+
+
+def _write(output: Path, whole: dict[str, Any]) -> None:
+    """Write an export in the form that its name asks for."""
+    kind = output.suffix.lower()
+    if kind not in (".csv", ".json"):
+        raise LedgerError(f"{output} ends in neither .json nor .csv: name it so that its form is clear.")
     try:
-        if output.suffix.lower() == ".csv":
-            with output.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, fieldnames=list(records[0]))
-                writer.writeheader()
-                writer.writerows({**one, "body": json.dumps(one["body"], ensure_ascii=False)} for one in records)
-        elif output.suffix.lower() == ".json":
-            output.write_text(text, encoding="utf-8")
-        else:
-            raise LedgerError(f"{output} ends in neither .json nor .csv: name it so that its form is clear.")
+        with output.open("w", newline="", encoding="utf-8") as file:
+            if kind == ".json":
+                json.dump(whole, file, indent=2, ensure_ascii=False)
+                return
+            writer = csv.DictWriter(file, fieldnames=list(whole["entries"][0]))
+            writer.writeheader()
+            for one in whole["entries"]:
+                writer.writerow({**one, "body": json.dumps(one["body"], ensure_ascii=False)})
     except OSError as error:
         raise LedgerError(f"{output} cannot be written: {error.strerror}. Name another file.") from None
-    typer.echo(f"{len(records)} entries of {name} are in {output}")
 
 
 @contextmanager
-def _opened(place: str, anchor: str | None) -> Iterator[Ledger]:
+def _opened(place: str, anchor: str | None) -> Iterator["Ledger"]:
     """Open a ledger for reading; exit with 1 if it cannot be trusted, with 2 if it is not there."""
+    from discreet.ledger import Ledger
+
     try:
         if "://" not in place and not Path(place).exists():
             typer.echo(f"there is no ledger at {place}. Name it: --ledger FILE, or set DISCREET_LEDGER.", err=True)
@@ -152,7 +162,7 @@ def _opened(place: str, anchor: str | None) -> Iterator[Ledger]:
         raise typer.Exit(1 if isinstance(error, LedgerError) else 2) from None
 
 
-def _chosen(ledger: Ledger, dataset: str | None) -> str:
+def _chosen(ledger: "Ledger", dataset: str | None) -> str:
     names = ledger.names
     if dataset is not None:
         return dataset
@@ -161,7 +171,7 @@ def _chosen(ledger: Ledger, dataset: str | None) -> str:
     raise LedgerError(f"say which dataset: {', '.join(names) or 'this ledger has none yet'}.")
 
 
-def _account(ledger: Ledger, name: str) -> dict[str, Any]:
+def _account(ledger: "Ledger", name: str) -> dict[str, Any]:
     """Return what is told about an account; percentages of what is spent are rounded up."""
     account, budget = ledger.account(name), ledger.budget(name)
     spent, limit = account.spent, account.remaining + account.spent
@@ -185,7 +195,7 @@ def _budget(budget: Budget) -> dict[str, Any]:
     return {**{name: f"{value:.12g}" for name, value in numbers.items()}, "filter": budget.filter}
 
 
-def _record(entry: Entry) -> dict[str, Any]:
+def _record(entry: "Entry") -> dict[str, Any]:
     return {
         "number": entry.number,
         "kind": entry.kind,
@@ -214,7 +224,3 @@ def _table(*names: str, right: tuple[str, ...] = ()) -> Table:
         fixed = name in ("No.", "When (UTC)", "Cost", "Hash")
         table.add_column(name, justify="right" if name in right else "left", overflow="fold", no_wrap=fixed)
     return table
-
-
-def _console() -> Console:
-    return Console(highlight=False)

@@ -25,7 +25,8 @@ LINES = {"grid": True, "gridColor": GRID, "tickBand": "extent", "ticks": False, 
 class Panel:
     """One column: its name, its numbers and the ends of their intervals; None where one is not known.
 
-    Amounts, such as counts, are bars from 0. Others, such as means, are points on a scale of their own.
+    Amounts, such as counts, are bars from 0. Others, such as means, are points on a scale of their own. ``mark`` is a
+    number that a dashed line shows in all rows.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Panel:
     lows: Sequence[float | None]
     highs: Sequence[float | None]
     amounts: bool = True
+    mark: float | None = None
 
 
 def intervals(
@@ -92,6 +94,8 @@ def _panel(alt: Any, labels: Sequence[str], column: Panel, width: int) -> Any:  
     rows = [{"label": label, "value": value, "low": low, "high": high} for label, value, low, high in known]
     base = alt.Chart(alt.Data(values=rows)).encode(y=_place(alt, labels))
     lowest, highest = min((one[2] for one in known), default=0.0), max((one[3] for one in known), default=1.0)
+    if column.mark is not None:
+        lowest, highest = min(lowest, column.mark), max(highest, column.mark)
     if column.amounts:
         lowest, highest = min(lowest, 0.0), max(highest, 0.0)
     if lowest == highest:
@@ -118,6 +122,9 @@ def _panel(alt: Any, labels: Sequence[str], column: Panel, width: int) -> Any:  
     layers += [ends.encode(x="low:Q"), ends.encode(x="high:Q")]
     if not column.amounts:
         layers.append(base.mark_point(color=ACCENT, filled=True, opacity=1, size=46).encode(x=length))
+    if column.mark is not None:
+        line = alt.Chart(alt.Data(values=[{"mark": float(column.mark)}])).mark_rule(color=MUTED, strokeDash=[5, 4])
+        layers.append(line.encode(x=alt.X("mark:Q", title=None)))
     name = {"text": column.name, "anchor": "start", "fontSize": 13, "fontWeight": 600, "offset": 8, "color": INK}
     return alt.layer(*layers).properties(
         width=width, height=_height(labels), title=name | {"frame": "group", "limit": width - 26}

@@ -1,10 +1,11 @@
 """What accuracy each epsilon buys: error against epsilon, both on logarithmic scales."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.plots.theme import ACCENT, INK, MUTED, altair, dress, same_length
+from discreet.plots.theme import ACCENT, INK, MUTED, WIDTH, altair, dress, same_length
 
 __all__ = ["error_against_epsilon"]
 
@@ -21,6 +22,8 @@ def error_against_epsilon(
     title: str = "What accuracy each epsilon buys",
     subtitle: str = "",
     axis: str = "error in 19 of 20 releases (±)",
+    width: int = WIDTH,
+    height: int = 300,
 ) -> Any:  # noqa: ANN401  an altair chart
     """Draw one line for each name; ``chosen`` marks the epsilon in use, one for all lines or one for each name.
 
@@ -46,12 +49,10 @@ def error_against_epsilon(
         axis=_ticks(alt),
     )
     y = alt.Y("error:Q", title=axis, scale=alt.Scale(type="log"), axis=_ticks(alt))
-    colour = alt.Color(
-        "name:N", scale=alt.Scale(domain=names, range=list(COLOURS[: len(names)])), sort=names, title=None
-    )
-    dash = alt.StrokeDash(
-        "name:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), sort=names, title=None
-    )
+    legend = {} if len(names) > 1 else {"legend": None}
+    colours, dashes = alt.Scale(domain=names, range=list(COLOURS[: len(names)])), list(DASHES[: len(names)])
+    colour = alt.Color("name:N", scale=colours, sort=names, title=None, **legend)
+    dash = alt.StrokeDash("name:N", scale=alt.Scale(domain=names, range=dashes), sort=names, title=None, **legend)
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, color=colour, strokeDash=dash)
     layers = [base.mark_line(strokeWidth=2, clip=True)]
     for mark in _marks(rows, names, chosen):
@@ -59,7 +60,7 @@ def error_against_epsilon(
         point = alt.Chart(alt.Data(values=[mark])).encode(x=x, y=y)
         layers.append(point.mark_point(size=110, filled=True, opacity=1, shape=SHAPES[style], color=COLOURS[style]))
         layers.append(point.mark_text(align="left", dx=8, dy=-10, fontWeight=600).encode(text="text:N"))
-    return dress(alt.layer(*layers), title=title, subtitle=subtitle, height=300)
+    return dress(alt.layer(*layers), title=title, subtitle=subtitle, height=height, width=width)
 
 
 def _ticks(alt: Any) -> Any:  # noqa: ANN401
@@ -80,5 +81,16 @@ def _marks(
     for name, epsilon in wanted.items():
         line = [row for row in rows if row["name"] == name]
         nearest = min(line, key=lambda row: abs(row["epsilon"] - epsilon))
-        marks.append({**nearest, "text": f"±{nearest['error']:,.3g}"})
+        marks.append({**nearest, "text": f"±{_rounded_up(nearest['error'])}"})
     return marks
+
+
+def _rounded_up(error: float) -> str:
+    """Write an error with three digits, rounded up.
+
+    >>> _rounded_up(2258.1), _rounded_up(1.501), _rounded_up(24.0), _rounded_up(0.00012344)
+    ('2,260', '1.51', '24', '0.000124')
+    """
+    places = 2 - math.floor(math.log10(error))
+    up = math.ceil(round(error * 10.0**places, 6)) / 10.0**places
+    return f"{up:,.0f}" if places <= 0 else f"{up:,.{places}f}".rstrip("0").rstrip(".")

@@ -24,6 +24,10 @@ SHARE = 10
 """A release without an epsilon takes this part of the budget's."""
 
 
+STEPS, MOST_SAVED = 13, Fraction(8)
+"""How closely the factor is sought by which a composition costs less than its parts, and where the search ends."""
+
+
 class Planner:
     """Makes plans of queries on some tables, for one account."""
 
@@ -84,15 +88,15 @@ class Planner:
                 "errors or less epsilon for some of them, or more for the whole."
             )
         if whole and free:
-            low, high = Fraction(1), Fraction(8)
-            for _ in range(12):
-                middle = (low + high) / 2
+            low, high, middle = Fraction(1), None, Fraction(2)
+            for _ in range(STEPS):
                 tried = plans(middle)
                 total = _together(tried)
                 if Fraction(total.delta(wanted)) <= whole:
                     low, best, loss = middle, tried, total
                 else:
                     high = middle
+                middle = min(2 * low, MOST_SAVED) if high is None else (low + high) / 2
         return best, loss
 
     def charged_together(

@@ -1,0 +1,52 @@
+"""What a curator should know before it is too late: errors that swamp what is there, deltas that protect too little.
+
+Only what is declared is looked at: sizes, bounds, budgets.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from discreet.publishing.entry import Entry
+from discreet.publishing.file import ReleaseFile
+from discreet.session.columns import Column
+from discreet.session.digits import above
+from discreet.session.plan import Plan
+
+__all__ = ["about_delta", "about_errors"]
+
+
+def about_delta(file: ReleaseFile) -> Iterator[str]:
+    """Say when delta is not far below one over the number of people: then it could stand for publishing some of them.
+
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, section 2.3.
+    """
+    size, delta = file.dataset.size, file.budget.delta
+    if size is not None and delta * 10 * size > 1:
+        limit = Fraction(1, 100 * size)
+        yield (
+            f"delta {above(float(delta))} is not far below one over {size:,} people: it would allow to publish some of "
+            f"them as they are. Write delta: {above(float(limit), 1)} or less."
+        )
+
+
+def about_errors(file: ReleaseFile, entry: Entry, plan: Plan) -> Iterator[str]:
+    """Say when a column will hold little but noise."""
+    size = file.dataset.size
+    groups = 1 if not plan.key_names else len(plan.public_keys or ()) or None
+    for column in plan.columns:
+        if not isinstance(column, Column) or (error := plan.expected(column)) is None or not error:
+            continue
+        told = f"{entry.name}: {column.name} will be off by up to {above(error, 3)}"
+        if column.widest is not None and error >= column.widest / 2:
+            yield (
+                f"{told} in groups of {float(entry.group_size):,.0f} rows, half of what its bounds allow or more: it "
+                "will say next to nothing. Spend more on it, group less finely, or narrow the bounds."
+            )
+        elif column.told.startswith(("count of", "different")) and size is not None:
+            if error > size:
+                yield f"{told}, more than all {size:,} people: it will say nothing. Spend more on it."
+            elif groups is not None and groups > 1 and error >= size / groups:
+                yield (
+                    f"{told}, and {size:,} people in {groups:,} groups are about {size / groups:,.0f} in each: it will "
+                    "say next to nothing. Spend more on it, or group less finely."
+                )

@@ -1,0 +1,61 @@
+"""A histogram: how many rows lie in each bin of a column."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+from pydantic import Field
+
+from discreet.publishing.entry import Entry, Wrong
+from discreet.publishing.table import GroupBy
+from discreet.publishing.text import decimal, quoted, select
+from discreet.publishing.written import Finite, Name, Positive, Text
+
+__all__ = ["Histogram"]
+
+MOST_BINS = 10_000
+
+
+class Histogram(Entry):
+    """Counts between the edges ``bins``, or in bins of a ``width`` from the lower bound of the column to the upper."""
+
+    kind: ClassVar[str] = "histogram"
+
+    histogram: Name = Field(description="The name of its files", examples=["ages"])
+    column: Text = Field(description="The column that is counted", examples=["age"])
+    bins: list[Finite] | None = Field(
+        default=None, description="Edges, in ascending order", examples=[[0, 18, 65, 120]]
+    )
+    width: Positive | None = Field(default=None, description="Instead of bins: the width of each", examples=[10])
+    by: GroupBy | None = Field(default=None, description="A histogram for each group", examples=[["city"]])
+    where: Text | None = Field(default=None, description="Which rows count", examples=["day >= '2026-01-01'"])
+
+    def edges(self, bounds: dict[str, tuple[Fraction, Fraction]]) -> list[Fraction]:
+        """Return the edges of the bins."""
+        if self.width is None:
+            return list(self.bins or ())
+        low, high = bounds[self.column]
+        count = -(-(high - low) // self.width)
+        return [*(low + self.width * place for place in range(count)), high]
+
+    def sql(self, table: str, bounds: dict[str, tuple[Fraction, Fraction]]) -> str:
+        """Return a count for each bin."""
+        binned = f"BIN({quoted(self.column)}, {', '.join(map(decimal, self.edges(bounds)))})"
+        return select(table, {**(self.by or {}), f"{self.column}_bin": binned}, {"n": "COUNT(*)"}, self.where)
+
+    def wrong(self, bounds: dict[str, tuple[Fraction, Fraction]]) -> Iterator[Wrong]:
+        """Yield what is wrong about its fields together."""
+        yield from super().wrong(bounds)
+        if (self.bins is None) == (self.width is None):
+            yield (), "a histogram has bins or a width.", "Write bins: [0, 18, 65, 120], or width: 10."
+            return
+        if self.bins is not None and (len(self.bins) < 2 or any(a >= b for a, b in pairwise(self.bins))):
+            yield ("bins",), "bins are at least two edges, each larger than the one before.", "Write [0, 18, 65, 120]."
+        if self.width is not None and self.column not in bounds:
+            fix = f"Write {self.column}: {{min: 0, max: 120}} under columns, with your own numbers, or bins here."
+            yield ("width",), f"a width divides the bounds of a column, and {self.column} has none.", fix
+        elif self.width is not None and (bounds[self.column][1] - bounds[self.column][0]) / self.width > MOST_BINS:
+            yield ("width",), f"this makes more than {MOST_BINS:,} bins.", "Write a larger width."
+        elif self.width is not None and bounds[self.column][0] == bounds[self.column][1]:
+            yield ("width",), f"the bounds of {self.column} are equal.", "Write bins here, or wider bounds."

@@ -1,0 +1,49 @@
+"""An entry for a registry of deployments of differential privacy: what readers of other releases compare.
+
+The questions follow Dwork, Kohli and Mulligan, "Differential Privacy in Practice: Expose your Epsilons!", Journal of
+Privacy and Confidentiality 2019: what is protected, how much may be learned, by which mechanisms, counted how.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.publishing.file import ReleaseFile
+from discreet.session import Answer
+from discreet.units import Person
+
+__all__ = ["registry_entry"]
+
+
+def registry_entry(file: ReleaseFile, answers: Sequence[Answer], epsilon: float, delta: float) -> dict[str, Any]:
+    """Return the entry of a publication, made of what is public already."""
+    unit, budget = file.protected, file.budget.budget
+    persons = isinstance(unit, Person)
+    return {
+        "name": file.title,
+        "dataset": file.dataset.name,
+        "unit": f"a person, by {unit.key}" if isinstance(unit, Person) else "a row",
+        "relation": unit.relation,
+        "model": "central: the curator holds the data and adds the noise",
+        "parameters": {"epsilon": epsilon, "delta": delta},
+        "mechanisms": [
+            {
+                "release": entry.name,
+                "columns": {name: column.method for name, column in answer.columns.items()},
+                "groups": str(answer.parameters.get("keys") or "one"),
+                "threshold": answer.parameters.get("threshold"),
+            }
+            for entry, answer in zip(file.releases, answers, strict=True)
+        ],
+        "accounting": {
+            "of_this_release": "numerical composition of all parts, declared at once",
+            "of_the_dataset": f"filter {budget.filter}, valid under full adaptivity",
+        },
+        "contribution_bounding": {
+            "groups": unit.groups if isinstance(unit, Person) else 1,
+            "rows_per_group": unit.rows if isinstance(unit, Person) else 1,
+            "values": "clamped to declared bounds",
+            "how": "rows beyond the bound weigh less, groups beyond it are left out" if persons else "one row each",
+        },
+        "post_processing": "ratios of noisy sums and counts, clamped to their bounds; HAVING, ORDER BY and LIMIT",
+        "private": all(answer.private for answer in answers),
+    }
