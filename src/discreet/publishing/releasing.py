@@ -49,7 +49,6 @@ class Outcome:
 
 def admissible(source: Source, foresight: Foresight) -> None:
     """Refuse what the ledger, the marker or the budget would refuse, before anybody is asked."""
-    _tools()
     if foresight.standing.problem:
         raise LedgerError(foresight.standing.problem)
     with existing(source.beside(source.file.ledger)) as ledger:
@@ -97,13 +96,6 @@ def _ready() -> None:
             import_module(module)
         except ImportError:
             raise MissingExtra(module, extra) from None
-
-
-def _tools() -> None:
-    """See that everything is installed that the files need: after the charge it would be too late to say."""
-    for package, extra in (("jinja2", "report"), ("altair", "plots"), ("vl_convert", "plots"), ("pyarrow", "tables")):
-        if find_spec(package) is None:
-            raise MissingExtra(package, extra)
 
 
 def _who() -> str:
