@@ -42,6 +42,7 @@ bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in thei
 	$(BIN)/python bench/noise.py
 	$(BIN)/python bench/accounting.py
 	$(BIN)/python bench/tables.py
+	$(BIN)/python bench/ledger.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/python tools/threats_page.py

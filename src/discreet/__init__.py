@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
 from discreet.accounting import Account, Budget, PrivacyLoss, calibrate, noise_multiplier, routes
-from discreet.auditing import audit
+from discreet.auditing.audit import audit
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,

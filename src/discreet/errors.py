@@ -8,7 +8,7 @@
      ├── RelationMismatch        two neighbour relations were mixed, or one is needed and was not said
      ├── NoTheorem               no theorem covers this combination
      ├── BudgetExceeded          a loss does not fit into what is left of a budget; nothing was spent
-     ├── LedgerError             a ledger that cannot be trusted, opened or written; nothing was released by what raised it
+     ├── LedgerError             a ledger that cannot be trusted, opened or written; nothing was released
      ├── ReleaseFailed           a release that was charged could not be completed; the curator's log says why
      ├── UnknownKind             a serialised record of a kind this version does not know
      └── MissingExtra            an optional package is not installed (also an ImportError)

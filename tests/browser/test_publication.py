@@ -1,7 +1,5 @@
 """A publication in a real browser: accessible, printable, silent, and no wider than the window."""
 
-from pathlib import Path
-
 import pyarrow as pa
 import pytest
 
@@ -14,7 +12,6 @@ from discreet.session.answer import Answer
 from discreet.session.estimates import Estimates
 from discreet.tables import Bounds, Values
 
-CHROMIUM = "/usr/bin/chromium"
 WIDTHS = (360, 1280)
 SCHEMES = ("light", "dark")
 
@@ -83,18 +80,6 @@ def html():
             reproduce="discreet release release.yaml",
         )
     )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not Path(CHROMIUM).exists():
-        pytest.fail(f"pages are tested in a real browser: install Chromium as {CHROMIUM}.")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import pytest
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.accounting.filters import Zcdp
 from discreet.errors import BudgetExceeded, DiscreetError
+from discreet.ledger import Ledger
 from discreet.mechanisms import Gaussian, Geometric, Laplace, compose, repeat
 
 BUDGETS = [
@@ -81,8 +82,33 @@ def test_splitting_a_loss_brings_no_more_out_of_it():
         assert admitted(account, loss) == 2 * parts
 
 
-def test_there_is_no_second_copy_to_spend():
+@pytest.mark.parametrize("budget", BUDGETS, ids=repr)
+@pytest.mark.parametrize("name", LOSSES)
+def test_an_account_in_a_ledger_refuses_no_later(tmp_path, budget, name):
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        account = ledger.account("visits", budget=budget)
+        count = admitted(account, LOSSES[name], attempts=100)
+        in_memory = admitted(budget.open(), LOSSES[name], attempts=100)
+        assert count == in_memory or (count is not None and (in_memory is None or count < in_memory))
+        assert account.remaining.amount >= 0
+        assert account.remaining.failure >= 0
+
+
+def test_a_ledger_refuses_where_it_was_said_for_whoever_opens_it(tmp_path):
+    count = 0
+    for _ in range(5):
+        with Ledger(tmp_path / "ledger.sqlite") as ledger:
+            count += admitted(ledger.account("visits", budget=Budget(1)), PrivacyLoss.pure(Fraction(1, 8)))
+    assert count == 8
+
+
+def test_there_is_no_second_copy_to_spend(tmp_path):
     account = Budget(1).open()
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        kept = ledger.account("visits", budget=Budget(1))
+        for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="twice"):
+                duplicate(kept)
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="twice"):
             duplicate(account)

@@ -5,7 +5,8 @@ shared dictionary changed behind the back of whoever holds it. No Python object 
 and the boundary that does is another process. But nothing must be editable by accident or by a plain assignment.
 
 Defence: mechanisms, queries, losses, budgets and units are frozen values that share nothing that can change; an
-account shows what was spent through properties without setters.
+account shows what was spent through properties without setters; an account of a ledger keeps nothing that counts in the
+process, and what another process wrote is what holds.
 Source: Found while comparing libraries: an accountant whose list of spends could be cleared.
 """
 
@@ -16,8 +17,10 @@ from fractions import Fraction
 import pytest
 
 from discreet.accounting import Budget, PrivacyLoss
+from discreet.accounting.budget import Spent
 from discreet.accounting.filters import Basic
-from discreet.errors import InvalidParameter
+from discreet.errors import BudgetExceeded, InvalidParameter
+from discreet.ledger import Ledger
 from discreet.mechanisms import (
     STAT,
     BoundedCount,
@@ -141,6 +144,32 @@ def test_what_was_spent_has_no_setter():
     with pytest.raises(TypeError, match="twice"):
         copy.copy(account)
     assert account.remaining.amount == 0
+
+
+def forget(account):
+    """Do to an account what an analyst can do to any object of their own process."""
+    object.__setattr__(account, "_state", Spent())
+
+
+def left_after_forgetting(account):
+    account.spend(PrivacyLoss.pure(1))
+    forget(account)
+    return account.remaining.amount
+
+
+def test_what_a_ledger_holds_is_not_in_the_process(tmp_path):
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        account = ledger.account("visits", budget=Budget(1))
+        assert left_after_forgetting(account) == 0
+        for name in ("spent", "remaining", "name", "who", "anything_else"):
+            with pytest.raises(AttributeError):
+                setattr(account, name, 0)
+        with pytest.raises(BudgetExceeded):
+            account.spend(PrivacyLoss.pure(1))
+
+
+def test_the_check_catches_an_account_in_memory():
+    assert left_after_forgetting(Budget(1).open()) == 1
 
 
 @pytest.mark.parametrize(("name", "value"), [("rule", Basic(Fraction(100), Fraction(0))), ("delta", Fraction(1, 2))])

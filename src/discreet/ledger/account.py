@@ -13,33 +13,30 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, func, insert, select, text, update
+from sqlalchemy import Connection, Row, bindparam, exists, insert, select, text
 
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.accounting.budget import Cost, Spent
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidParameter, LedgerError
 from discreet.exact import Real, positive
-from discreet.ledger.chain import digest, written
+from discreet.ledger.chain import claimed, digest, matched, pure_sum, written
+from discreet.ledger.policy import check_allowed, free_of_holds, use_hold
 from discreet.ledger.purpose import Purpose
 from discreet.ledger.records import accounts, allowances, answers, entries, holds
 from discreet.ledger.times import now, told
-from discreet.ledger.units import AMOUNT, FAILURE, cost_in_units, cost_of_units, units_up
+from discreet.ledger.units import AMOUNT, FAILURE, MOST, cost_in_units, cost_of_units, units_up
 from discreet.units import check_relation
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
 
-__all__ = ["Hold", "LedgerAccount", "LedgerTicket", "budget_of", "budget_record", "is_name"]
-
-ANYBODY = "*"
-"""An allowance of this name is one for each person who has none of their own."""
+__all__ = ["Hold", "LedgerAccount", "LedgerTicket", "answer_of", "budget_of", "budget_record", "is_name"]
 
 ROW = select(
     accounts,
     exists().where(allowances.c.account == accounts.c.id).label("has_allowances"),
     exists().where(holds.c.account == accounts.c.id).label("has_holds"),
 ).where(accounts.c.name == bindparam("name"))
-LOCKED = ROW.with_for_update(of=accounts)
 
 ENTRY = """INSERT INTO discreet_entry
 (account, number, kind, time, who, amount, failure, claim, match, body, previous, hash) VALUES
@@ -69,6 +66,7 @@ class LedgerTicket:
     number: int
     hash: str
     stored: str | None = None
+    keeps: bool = True
 
     def settle(self, record: str, /) -> None:
         """Keep what was released under this charge, before anybody sees it."""
@@ -129,15 +127,15 @@ class LedgerAccount(Account):
         parts = self._parts(loss, why, epsilon)
         refused: DiscreetError | None = None
         ticket = None
-        with self._ledger.store.writing() as connection:
+        with self._ledger.store.writing(self._place) as connection:
             row = self._locked(connection)
             ticket = self._before(connection, why)
             if ticket is not None:
                 return ticket
             state = _spent(row)
             try:
-                self._policy(connection, row, cost)
-                limit = self._free(connection, row, why)
+                check_allowed(connection, row, self._who, cost)
+                limit = free_of_holds(connection, row, self._limit, self._who, why.hold)
                 try:
                     after = self._admitted(state, loss, cost, epsilon, limit)
                 except BudgetExceeded:
@@ -165,9 +163,9 @@ class LedgerAccount(Account):
         was spent counts. Nobody ever spends more than the account has, whatever was granted.
         """
         name, limits = _name(who), self._part(share, amount)
-        if per_day is not None and (type(per_day) is not int or per_day < 0):
+        if per_day is not None and (type(per_day) is not int or not 0 <= per_day < 2**31):
             raise InvalidParameter("per_day is a whole number of charges.")
-        with self._ledger.store.writing() as connection:
+        with self._ledger.store.writing(self._place) as connection:
             row = self._locked(connection)
             body = {"who": name, "amount": limits[0], "failure": limits[1], "per_day": per_day}
             head = self._write(connection, row, "grant", body)
@@ -185,25 +183,32 @@ class LedgerAccount(Account):
         limits, length = self._part(share, amount), float(positive(seconds, "seconds"))
         name = self._who if who is None else _name(who)
         until = told(now() + timedelta(seconds=min(length, 10.0**9)))
-        refused = False
-        with self._ledger.store.writing() as connection:
+        held = cost_of_units(*limits)
+        refused: BudgetExceeded | None = None
+        with self._ledger.store.writing(self._place) as connection:
             row = self._locked(connection)
-            free = self._free(connection, row, Purpose()) - cost_of_units(row.spent_amount, row.spent_failure)
             body = {"who": name, "amount": limits[0], "failure": limits[1], "until": until}
-            refused = not cost_of_units(*limits).within(free)
+            try:
+                check_allowed(connection, row, name, held, holding=True)
+                free = free_of_holds(connection, row, self._limit, name)
+                if not held.within(free - cost_of_units(row.spent_amount, row.spent_failure)):
+                    raise BudgetExceeded("less than this is free now, so it cannot be held. Nothing changed.")
+            except BudgetExceeded as error:
+                refused = error
             head = self._write(connection, row, "refuse" if refused else "hold", body)
             if not refused:
                 connection.execute(insert(holds), {"account": self._place, "number": head[0], **body})
-        if refused:
-            raise BudgetExceeded("less than this is free now, so it cannot be held. Nothing changed.")
+        if refused is not None:
+            raise refused
         self._ledger.anchored(self._name, *head)
-        held = cost_of_units(*limits)
         return Hold(head[0], name, held.amount, held.failure, until)
 
     def drop(self, hold: Hold | int) -> None:
         """Give up what is left of a hold."""
         number = hold.number if isinstance(hold, Hold) else hold
-        with self._ledger.store.writing() as connection:
+        if type(number) is not int or not 0 < number <= MOST:
+            raise InvalidParameter("a hold is what account.hold returned, or its number.")
+        with self._ledger.store.writing(self._place) as connection:
             row = self._locked(connection)
             found = connection.execute(
                 holds.delete().where(holds.c.account == self._place, holds.c.number == number)
@@ -225,15 +230,15 @@ class LedgerAccount(Account):
     @property
     def _now(self) -> Spent:
         with self._ledger.store.reading() as connection:
-            return _spent(self._row(connection, lock=False))
+            return _spent(self._row(connection))
 
     def _update(self, step: Callable[[Spent], Spent]) -> None:
         """Take a step that is no charge: say who is protected. Charges that are told nothing more come here too."""
         with self._ledger.store.reading() as connection:
-            state = _spent(self._row(connection, lock=False))
+            state = _spent(self._row(connection))
         if step(state) == state:
             return
-        with self._ledger.store.writing() as connection:
+        with self._ledger.store.writing(self._place) as connection:
             row = self._locked(connection)
             state = _spent(row)
             after = step(state)
@@ -250,6 +255,11 @@ class LedgerAccount(Account):
         """Charge a loss that may take the whole of an unused account."""
         self.charge(loss, last=True)
 
+    def cost_in_units(self, loss: PrivacyLoss, /) -> tuple[tuple[int, int], int | None]:
+        """Return what a loss costs in units, and the sum of its epsilons in units where there is one."""
+        cost, epsilon = self._charge(loss)
+        return cost_in_units(cost), None if epsilon is None else units_up(epsilon, AMOUNT)
+
     def _charge(self, loss: PrivacyLoss) -> tuple[Cost, Fraction | None]:
         cost, epsilon = super()._charge(loss)
         rounded = None if epsilon is None else Fraction(units_up(epsilon, AMOUNT), AMOUNT)
@@ -257,17 +267,16 @@ class LedgerAccount(Account):
 
     # One transaction --------------------------------------------------------------------------------------------
 
-    def _row(self, connection: Connection, *, lock: bool) -> Row[Any]:
-        wanted = LOCKED if lock and not self._ledger.store.is_sqlite else ROW
-        row = connection.execute(wanted, {"name": self._name}).first()
+    def _row(self, connection: Connection) -> Row[Any]:
+        row = connection.execute(ROW, {"name": self._name}).first()
         if row is None or int(row.id) != self._place:
             raise LedgerError(f"the account {self._name} is gone from the ledger. Nothing was charged.")
         return row
 
     def _locked(self, connection: Connection) -> Row[Any]:
-        """Return the account as it is, alone with it, and sure that it is no older copy."""
-        row = self._row(connection, lock=True)
-        self._ledger.check_anchor(connection, self._name, row)
+        """Return the account as it is, in a transaction that is alone with it, sure that it is no older copy."""
+        row = self._row(connection)
+        self._ledger.check_anchor(connection, row)
         return row
 
     def _before(self, connection: Connection, purpose: Purpose) -> LedgerTicket | None:
@@ -275,67 +284,17 @@ class LedgerAccount(Account):
         if purpose.key is not None:
             row = connection.execute(CLAIMED, {"place": self._place, "key": f"key:{purpose.key}"}).first()
             if row is not None:
-                record = self._record(connection, row.number)
-                purpose.check_same(json.loads(row.body)["fingerprint"], settled=record is not None)
+                record = answer_of(connection, self._place, self._name, int(row.number))
+                body = json.loads(row.body)
+                same = body["private"] == purpose.private
+                purpose.check_same(body["fingerprint"] if same else None, settled=record is not None)
                 return LedgerTicket(self, int(row.number), row.hash, record)
         if purpose.fingerprint and not purpose.fresh:
             for row in connection.execute(MATCHED, {"place": self._place, "wanted": _match(purpose)}):
-                record = self._record(connection, row.number)
+                record = answer_of(connection, self._place, self._name, int(row.number))
                 if record is not None:
                     return LedgerTicket(self, int(row.number), row.hash, record)
         return None
-
-    def _record(self, connection: Connection, number: int) -> str | None:
-        """Return the answer of a charge, if it is the one whose hash is in the chain."""
-        found = connection.execute(ANSWER, {"place": self._place, "of": number}).scalar()
-        settled = connection.execute(SETTLED, {"place": self._place, "key": f"settle:{number}"}).scalar()
-        if found is None and settled is None:
-            return None
-        if found is None or settled is None or json.loads(settled)["sha256"] != _hashed(found):
-            raise LedgerError(f"the stored answer of entry {number} of {self._name} was changed. Nothing was charged.")
-        return str(found)
-
-    def _policy(self, connection: Connection, row: Row[Any], cost: Cost) -> None:
-        """Refuse what somebody is not allowed."""
-        if not row.has_allowances:
-            return
-        rows = connection.execute(select(allowances).where(allowances.c.account == self._place)).all()
-        by_name = {row.who: row for row in rows}
-        own = by_name.get(self._who, by_name.get(ANYBODY))
-        if own is None:
-            return
-        mine = (entries.c.account == self._place) & (entries.c.who == self._who) & (entries.c.kind == "charge")
-        spent = connection.execute(select(func.sum(entries.c.amount), func.sum(entries.c.failure)).where(mine)).one()
-        after = cost_of_units(int(spent[0] or 0), int(spent[1] or 0)) + cost
-        if not after.within(cost_of_units(own.amount, own.failure)):
-            raise BudgetExceeded(
-                f"this does not fit into what {self._who or 'nobody in particular'} may spend of {self._name}. Nothing "
-                "was spent: release nothing. The keeper of the ledger can grant more."
-            )
-        if own.per_day is not None:
-            today = told(now())[:10]
-            count = connection.execute(select(func.count()).where(mine, entries.c.time >= today)).scalar_one()
-            if count >= own.per_day:
-                raise BudgetExceeded(
-                    f"{self._who or 'nobody in particular'} may make {own.per_day} charges a day on {self._name}, and "
-                    "has. Nothing was spent: release nothing. Come back tomorrow (UTC)."
-                )
-
-    def _free(self, connection: Connection, row: Row[Any], purpose: Purpose) -> Cost:
-        """Return the limit that this charge sees: without what is held for others."""
-        if not row.has_holds and purpose.hold is None:
-            return self._limit
-        held = connection.execute(select(holds).where(holds.c.account == self._place)).all()
-        moment = told(now())
-        limit = self._limit
-        for one in held:
-            if one.number != purpose.hold and one.until > moment:
-                limit -= cost_of_units(one.amount, one.failure)
-        if purpose.hold is not None:
-            own = next((one for one in held if one.number == purpose.hold and one.until > moment), None)
-            if own is None or own.who != self._who:
-                raise BudgetExceeded("this hold is not yours, is over, or was used up. Nothing was spent.")
-        return limit
 
     def _commit(
         self, connection: Connection, row: Row[Any], state: Spent, after: Spent, parts: dict[str, Any], purpose: Purpose
@@ -343,31 +302,25 @@ class LedgerAccount(Account):
         amount, failure = cost_in_units(after.cost - state.cost)
         last = after.exhausted and not state.exhausted
         body = {**parts, "last": last, "relation": after.relation, "pure": None if last else parts["pure"]}
-        claim = None if purpose.key is None else f"key:{purpose.key}"
+        pure = None if state.pure is None else units_up(state.pure, AMOUNT)
         changes = {
             "spent_amount": row.spent_amount + amount,
             "spent_failure": row.spent_failure + failure,
-            "pure": None if after.pure is None else units_up(after.pure, AMOUNT),
+            "pure": pure_sum(pure, body["pure"]),
             "relation": after.relation,
             "exhausted": after.exhausted,
         }
-        head = self._write(connection, row, "charge", body, amount, failure, claim, _match(purpose), changes)
+        head = self._write(connection, row, "charge", body, amount, failure, _match(purpose), changes)
         if purpose.hold is not None:
-            self._use(connection, purpose.hold, amount, failure)
+            use_hold(connection, self._place, purpose.hold, amount, failure)
         return LedgerTicket(self, *head)
-
-    def _use(self, connection: Connection, number: int, amount: int, failure: int) -> None:
-        mine = (holds.c.account == self._place) & (holds.c.number == number)
-        own = connection.execute(select(holds).where(mine)).one()
-        left = (max(0, own.amount - amount), max(0, own.failure - failure))
-        connection.execute(update(holds).where(mine), {"amount": left[0], "failure": left[1]})
 
     def keep(self, number: int, record: str) -> None:
         """Store the answer of a charge, once, with its hash in the chain."""
-        with self._ledger.store.writing() as connection:
+        with self._ledger.store.writing(self._place) as connection:
             row = self._locked(connection)
             body = {"of": number, "sha256": _hashed(record)}
-            head = self._write(connection, row, "settle", body, claim=f"settle:{number}")
+            head = self._write(connection, row, "settle", body)
             connection.execute(insert(answers), {"account": self._place, "number": number, "record": record})
         self._ledger.anchored(self._name, *head)
 
@@ -379,7 +332,6 @@ class LedgerAccount(Account):
         body: dict[str, Any],
         amount: int = 0,
         failure: int = 0,
-        claim: str | None = None,
         match: str | None = None,
         changes: dict[str, object] | None = None,
     ) -> tuple[int, str]:
@@ -394,7 +346,7 @@ class LedgerAccount(Account):
             "who": self._who,
             "amount": amount,
             "failure": failure,
-            "claim": claim,
+            "claim": claimed(kind, body),
             "match": match,
             "body": body_text,
             "previous": row.head,
@@ -430,6 +382,17 @@ class LedgerAccount(Account):
         return int(limit.amount * part * AMOUNT), int(limit.failure * part * FAILURE)
 
 
+def answer_of(connection: Connection, place: int, name: str, number: int) -> str | None:
+    """Return the answer of a charge, if it is the one whose hash is in the chain."""
+    found = connection.execute(ANSWER, {"place": place, "of": number}).scalar()
+    settled = connection.execute(SETTLED, {"place": place, "key": f"settle:{number}"}).scalar()
+    if found is None and settled is None:
+        return None
+    if found is None or settled is None or json.loads(settled)["sha256"] != _hashed(str(found)):
+        raise LedgerError(f"the stored answer of entry {number} of {name} was changed. Nothing was charged.")
+    return str(found)
+
+
 def _spent(row: Row[Any]) -> Spent:
     return Spent(
         cost=cost_of_units(row.spent_amount, row.spent_failure),
@@ -461,11 +424,7 @@ def budget_record(budget: Budget) -> dict[str, str | None]:
 
 
 def _match(purpose: Purpose) -> str | None:
-    return (
-        _hashed(written({"version": purpose.version, "fingerprint": purpose.fingerprint}))
-        if purpose.fingerprint
-        else None
-    )
+    return matched(purpose.version, purpose.fingerprint, private=purpose.private)
 
 
 def _hashed(record: str) -> str:

@@ -1,8 +1,8 @@
 """An anchor: the heads of a ledger's accounts, kept on another store, so that an older copy is recognised.
 
 A chain proves that nothing was changed in the middle; a backup of last week is a perfect chain as well, and would give
-back what was spent since. An anchor remembers the newest head outside of what is backed up together with the ledger. A
-file beside the ledger is restored with it and protects nothing, so it is refused.
+back what was spent since, and so would a new and empty ledger. An anchor remembers the newest head outside of what is
+backed up together with the ledger. One beside the ledger is restored with it and protects nothing, so it is refused.
 """
 
 import json
@@ -10,12 +10,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from sqlalchemy import BigInteger, Column, MetaData, Table, Text, create_engine, select, text
+from sqlalchemy import BigInteger, Column, MetaData, Table, Text, create_engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.errors import LedgerError
+from discreet.ledger.forks import closed_before_forks, in_use
+from discreet.ledger.store import Store, url_of
 
 __all__ = ["Anchor", "DatabaseAnchor", "FileAnchor", "anchor_of"]
 
@@ -29,43 +31,64 @@ class Anchor(Protocol):
         """Return the number and hash of the newest entry that was anchored."""
         ...
 
+    def knows(self, account: str) -> bool:
+        """Whether an account of this name was anchored, by any ledger."""
+        ...
+
     def advance(self, ledger: str, account: str, number: int, head: str) -> None:
         """Remember an entry, unless a later one is remembered already."""
         ...
 
+    def close(self) -> None:
+        """Give back what is kept open."""
+        ...
 
-def anchor_of(place: str | os.PathLike[str], beside: Path | None) -> Anchor:
-    """Return the anchor at a path or a database URL; one beside the ledger itself is refused."""
+
+def anchor_of(place: str | os.PathLike[str], store: Store) -> Anchor:
+    """Return the anchor at a path or a database URL; one that is kept together with the ledger is refused."""
     if isinstance(place, str) and "://" in place:
-        return DatabaseAnchor(place)
-    path = Path(place)
-    if beside is not None and path.absolute().parent == beside.absolute().parent:
+        url = url_of(place)
+        if url.get_backend_name() == "sqlite" and url.database:
+            _check_apart(Path(url.database), store)
+        elif store.url is not None and _base(url) == _base(store.url):
+            raise LedgerError(
+                "the anchor is in the database of the ledger: it would be restored together with it, and protect "
+                "nothing. Keep it in a database of another server."
+            )
+        return DatabaseAnchor(url)
+    _check_apart(Path(place), store)
+    return FileAnchor(Path(place))
+
+
+def _check_apart(path: Path, store: Store) -> None:
+    if store.path is not None and Path(os.path.realpath(path)).parent == store.path.parent:
         raise LedgerError(
             f"the anchor {path} is in the folder of the ledger: it would be restored together with it, and protect "
             "nothing. Keep it on another disk or host."
         )
-    return FileAnchor(path)
+
+
+def _base(url: Any) -> tuple[object, ...]:  # noqa: ANN401  a URL of SQLAlchemy
+    return (url.host or url.query.get("host"), url.port or url.query.get("port"), url.database)
 
 
 class FileAnchor:
     """Heads in a file that only grows, on another disk or host."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        if not path.parent.is_dir():
+        self.path = Path(os.path.realpath(path))
+        if not self.path.parent.is_dir():
             raise LedgerError(f"there is no folder {path.parent} for an anchor. Nothing can be charged without it.")
 
     def seen(self, ledger: str, account: str) -> tuple[int, str] | None:
         """Return the last line of an account, which is its farthest; a line that was cut off says nothing."""
-        try:
-            with self.path.open("rb") as file:
-                return self._last(file, ledger, account)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise LedgerError(
-                f"the anchor {self.path} cannot be read ({error.strerror}). Nothing was charged."
-            ) from None
+        with self._opened() as file:
+            return None if file is None else self._last(file, ledger, account)
+
+    def knows(self, account: str) -> bool:
+        """Whether any line is about an account of this name."""
+        with self._opened() as file:
+            return file is not None and self._last(file, None, account) is not None
 
     def advance(self, ledger: str, account: str, number: int, head: str) -> None:
         """Add a line, unless a later one is there, and wait until it is on the disk."""
@@ -75,16 +98,33 @@ class FileAnchor:
                 before = self._last(file, ledger, account)
                 if before is not None and before[0] >= number:
                     return
-                file.seek(0, os.SEEK_END)
-                if file.tell() and not self._ends_a_line(file):
+                new = not file.seek(0, os.SEEK_END)
+                if not new and not self._ends_a_line(file):
                     line = "\n" + line
                 file.write(line.encode())
                 file.flush()
                 os.fsync(file.fileno())
+                if new:
+                    _sync_folder(self.path.parent)
         except OSError as error:
             raise LedgerError(
                 f"the anchor {self.path} cannot be written ({error.strerror}). What was charged stays spent, and "
                 "nothing was released."
+            ) from None
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO | None]:
+        try:
+            with self.path.open("rb") as file:
+                yield file
+        except FileNotFoundError:
+            yield None
+        except OSError as error:
+            raise LedgerError(
+                f"the anchor {self.path} cannot be read ({error.strerror}). Nothing was charged."
             ) from None
 
     @staticmethod
@@ -93,19 +133,29 @@ class FileAnchor:
         return file.read(1) == b"\n"
 
     @staticmethod
-    def _last(file: BinaryIO, ledger: str, account: str) -> tuple[int, str] | None:
-        """Search the end of the file, then all of it."""
+    def _last(file: BinaryIO, ledger: str | None, account: str) -> tuple[int, str] | None:
+        """Search the end of the file, then all of it; without a ledger, lines of any."""
         size = file.seek(0, os.SEEK_END)
         for start in (max(0, size - TAIL), 0):
             file.seek(start)
             for line in reversed(file.read().splitlines()):
                 try:
                     one, name, number, head = json.loads(line)
-                except ValueError:
+                    found = int(number), str(head)
+                except (ValueError, TypeError):
                     continue
-                if (one, name) == (ledger, account):
-                    return int(number), str(head)
+                if name == account and ledger in (None, one):
+                    return found
         return None
+
+
+def _sync_folder(path: Path) -> None:
+    if os.name == "posix":
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextmanager
@@ -126,7 +176,7 @@ def _alone(file: BinaryIO) -> Iterator[None]:
 class DatabaseAnchor:
     """Heads in a table of another database."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: Any) -> None:  # noqa: ANN401  a URL of SQLAlchemy
         self._heads = Table(
             "discreet_anchor",
             MetaData(),
@@ -136,19 +186,33 @@ class DatabaseAnchor:
             Column("head", Text, nullable=False),
         )
         try:
-            self._engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
-            self._heads.create(self._engine, checkfirst=True)
+            self._engine = create_engine(url)
+            self._make()
         except (SQLAlchemyError, ModuleNotFoundError):
             raise LedgerError("the anchor's database cannot be reached. Nothing can be charged without it.") from None
+        closed_before_forks(self)
+
+    def _make(self) -> None:
+        try:
+            self._heads.create(self._engine, checkfirst=True)
+        except SQLAlchemyError:
+            if not inspect(self._engine).has_table("discreet_anchor"):  # another one did not make it meanwhile either
+                raise
 
     def seen(self, ledger: str, account: str) -> tuple[int, str] | None:
         """Return the row of an account."""
         heads = self._heads
+        return self._found((heads.c.ledger == ledger) & (heads.c.account == account))
+
+    def knows(self, account: str) -> bool:
+        """Whether any row is about an account of this name."""
+        return self._found(self._heads.c.account == account) is not None
+
+    def _found(self, which: Any) -> tuple[int, str] | None:  # noqa: ANN401  a condition
+        heads = self._heads
         try:
-            with self._engine.connect() as connection:
-                row = connection.execute(
-                    select(heads.c.number, heads.c.head).where(heads.c.ledger == ledger, heads.c.account == account)
-                ).first()
+            with in_use(), self._engine.connect() as connection:
+                row = connection.execute(select(heads.c.number, heads.c.head).where(which)).first()
         except SQLAlchemyError:
             raise LedgerError("the anchor's database cannot be reached. Nothing was charged.") from None
         return None if row is None else (int(row[0]), str(row[1]))
@@ -161,9 +225,13 @@ class DatabaseAnchor:
             "WHERE discreet_anchor.number < excluded.number"
         )
         try:
-            with self._engine.begin() as connection:
+            with in_use(), self._engine.begin() as connection:
                 connection.execute(change, {"ledger": ledger, "account": account, "number": number, "head": head})
         except SQLAlchemyError:
             raise LedgerError(
                 "the anchor's database cannot be written. What was charged stays spent, and nothing was released."
             ) from None
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self._engine.dispose()

@@ -7,14 +7,21 @@ elsewhere: see ``discreet.ledger.anchor``.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.errors import LedgerError
+from discreet.ledger.units import MOST
 
-__all__ = ["Entry", "State", "digest", "first_hash", "replayed", "written"]
+__all__ = ["Entry", "State", "claimed", "digest", "first_hash", "matched", "pure_sum", "replayed", "written"]
 
 KINDS = ("open", "protect", "charge", "refuse", "settle", "grant", "hold", "drop")
+
+Allowed = tuple[str, int, int, int | None]
+"""Who, an amount, a probability of failure, and charges a day."""
+
+Held = tuple[int, str, int, int, str]
+"""The number of the entry, who, an amount, a probability of failure, and until when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,9 @@ class State:
     exhausted: bool = False
     number: int = 0
     head: str = ""
+    budget: str = ""
+    allowances: tuple[Allowed, ...] = ()
+    holds: tuple[Held, ...] = ()
 
 
 def written(body: Mapping[str, Any]) -> str:
@@ -68,41 +78,105 @@ def digest(previous: str, number: int, kind: str, time: str, who: str, amount: i
     return hashlib.sha256(line.encode()).hexdigest()
 
 
-def replayed(first: str, rows: Iterable[tuple[int, str, str, str, int, int, str, str, str]], name: str) -> State:
-    """Return the state after all rows ``(number, kind, time, who, amount, failure, body, previous, hash)``.
+def matched(version: str, fingerprint: str, *, private: bool) -> str | None:
+    """Return what charges of the same request have in common; one with repeatable noise answers no private one.
+
+    >>> matched("1", "abc", private=True) == matched("1", "abc", private=False), matched("1", "", private=True)
+    (False, None)
+    """
+    if not fingerprint:
+        return None
+    said = written({"version": version, "fingerprint": fingerprint, "private": private})
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def claimed(kind: str, body: Mapping[str, Any]) -> str | None:
+    """Return what can be written once in an account: a charge of a key, an answer of a charge."""
+    if kind == "settle":
+        return f"settle:{body['of']}"
+    return f"key:{body['key']}" if kind == "charge" and body["key"] is not None else None
+
+
+def pure_sum(one: int | None, other: int | None) -> int | None:
+    """Add epsilons in units; a sum that no database holds is no bound any more."""
+    return None if one is None or other is None or one + other > MOST else one + other
+
+
+def replayed(first: str, rows: Iterable[Any], name: str) -> State:
+    """Return the state after all rows, which are the entries of an account in order.
 
     Raises for a row that is missing, changed, out of order, of an unknown kind, or spends beyond the limit.
     """
-    previous, number = first, 0
-    limits, spent = (0, 0), [0, 0]
-    pure: int | None = 0
-    relation = unit = None
-    exhausted = False
+    state = State(head=first)
     for row in rows:
-        number += 1
-        place, kind, time, who, amount, failure, text, before, hashed = row
-        follows = (place, before) == (number, previous)
-        if not follows or digest(before, place, kind, time, who, amount, failure, text) != hashed:
+        number = state.number + 1
+        try:
+            state = _after(state, row)
+        except (KeyError, TypeError, ValueError):
             raise LedgerError(
                 f"entry {number} of {name} does not follow the one before it: the ledger was changed or damaged. "
                 "Nothing more is spent from it. Restore the newest copy that verifies, and find out who could write "
                 "to this one."
-            )
-        if kind not in KINDS:
+            ) from None
+        if row.kind not in KINDS:
             raise LedgerError(
                 f"entry {number} of {name} is of a kind that this version does not know. Update discreet."
             )
-        body = json.loads(text)
-        if kind == "open":
-            limits, relation = (body["limit_amount"], body["limit_failure"]), body["budget"]["relation"]
-        elif kind == "protect":
-            unit = body["unit"]
-        elif kind == "charge":
-            spent[0] += amount
-            spent[1] += failure
-            pure = None if pure is None or body["pure"] is None else pure + body["pure"]
-            relation, exhausted = body["relation"], exhausted or body["last"]
-        if (kind == "open") != (number == 1) or spent[0] > limits[0] or spent[1] > limits[1]:
+        over = state.spent_amount > state.limit_amount or state.spent_failure > state.limit_failure
+        if over or (row.kind == "open") != (number == 1):
             raise LedgerError(f"entry {number} of {name} spends more than the account has, or opens it twice.")
-        previous = hashed
-    return State(limits[0], limits[1], spent[0], spent[1], pure, relation, unit, exhausted, number, previous)
+    return state
+
+
+def _after(state: State, row: Any) -> State:  # noqa: ANN401  a row of the table of entries
+    """Return the state after one more entry; a ValueError says that it does not fit."""
+    number, kind, amount, failure = state.number + 1, row.kind, row.amount, row.failure
+    if (row.number, row.previous) != (number, state.head) or row.hash != digest(
+        row.previous, row.number, kind, row.time, row.who, amount, failure, row.body
+    ):
+        raise ValueError("the chain is broken")
+    moved = {"number": number, "head": row.hash}
+    if kind not in KINDS:
+        return replace(state, **moved)
+    body = json.loads(row.body)
+    match = None
+    if kind == "charge":
+        match = matched(body["version"], body["fingerprint"], private=body["private"])
+    if row.claim != claimed(kind, body) or row.match != match or (kind != "charge" and (amount or failure)):
+        raise ValueError("a column does not say what the entry says")
+    if kind == "open":
+        budget = body["budget"]
+        limits = {"limit_amount": body["limit_amount"], "limit_failure": body["limit_failure"]}
+        return replace(state, **moved, **limits, relation=budget["relation"], budget=written(budget))
+    if kind == "protect":
+        return replace(state, **moved, unit=body["unit"])
+    if kind == "charge":
+        return replace(
+            state,
+            **moved,
+            spent_amount=state.spent_amount + amount,
+            spent_failure=state.spent_failure + failure,
+            pure=pure_sum(state.pure, body["pure"]),
+            relation=body["relation"],
+            exhausted=state.exhausted or body["last"],
+            holds=_used(state.holds, body["hold"], amount, failure),
+        )
+    if kind == "grant":
+        granted = {one[0]: one for one in state.allowances}
+        granted[body["who"]] = (body["who"], body["amount"], body["failure"], body["per_day"])
+        return replace(state, **moved, allowances=tuple(granted[who] for who in sorted(granted)))
+    if kind == "hold":
+        held = (number, body["who"], body["amount"], body["failure"], body["until"])
+        return replace(state, **moved, holds=(*state.holds, held))
+    if kind == "drop":
+        return replace(state, **moved, holds=tuple(one for one in state.holds if one[0] != body["hold"]))
+    return replace(state, **moved)
+
+
+def _used(holds: tuple[Held, ...], number: int | None, amount: int, failure: int) -> tuple[Held, ...]:
+    if number is None:
+        return holds
+    return tuple(
+        (one[0], one[1], max(0, one[2] - amount), max(0, one[3] - failure), one[4]) if one[0] == number else one
+        for one in holds
+    )

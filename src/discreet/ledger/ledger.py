@@ -11,27 +11,15 @@ from sqlalchemy import Connection, Row, insert, select
 from discreet.accounting import Budget, PrivacyLoss
 from discreet.accounting.budget import Cost
 from discreet.errors import DiscreetError, InvalidParameter, LedgerError
-from discreet.ledger.account import LedgerAccount, budget_of, budget_record, is_name
+from discreet.ledger.account import LedgerAccount, answer_of, budget_of, budget_record, is_name
 from discreet.ledger.anchor import Anchor, anchor_of
 from discreet.ledger.chain import Entry, State, digest, first_hash, replayed, written
-from discreet.ledger.records import accounts, answers, entries, ledgers
-from discreet.ledger.store import MIGRATING, Store
+from discreet.ledger.records import accounts, allowances, entries, holds, ledgers
+from discreet.ledger.store import Store
 from discreet.ledger.times import now, told
-from discreet.ledger.units import cost_in_units, limit_in_units
+from discreet.ledger.units import limit_in_units
 
 __all__ = ["Ledger"]
-
-CHAIN = (
-    entries.c.number,
-    entries.c.kind,
-    entries.c.time,
-    entries.c.who,
-    entries.c.amount,
-    entries.c.failure,
-    entries.c.body,
-    entries.c.previous,
-    entries.c.hash,
-)
 
 
 class Ledger:
@@ -61,12 +49,13 @@ class Ledger:
         read_only: bool = False,
     ) -> None:
         self.store = Store(place, read_only=read_only)
+        self._anchor: Anchor | None = None
         try:
-            self._anchor: Anchor | None = None if anchor is None else anchor_of(anchor, self.store.path)
+            self._anchor = None if anchor is None else anchor_of(anchor, self.store)
             self.id = self._identity()
             self.verify(deep=False)
         except BaseException:
-            self.store.close()
+            self.close()
             raise
 
     @property
@@ -78,7 +67,7 @@ class Ledger:
     def names(self) -> list[str]:
         """The datasets that have an account."""
         with self.store.reading() as connection:
-            return [str(name) for name in connection.execute(select(accounts.c.name).order_by(accounts.c.id)).scalars()]
+            return _names(connection)
 
     def account(self, name: str, *, budget: Budget | None = None, who: str = "") -> LedgerAccount:
         """Return the account of a dataset; the first time it is opened with a budget, which then never changes.
@@ -101,6 +90,10 @@ class Ledger:
                     f"It has: {', '.join(self.names) or 'none'}."
                 )
             row = self._open(name, budget, who)
+        if self._anchor is not None and row.number == 1 and not self.store.read_only:
+            with self.store.writing():  # whoever opened it may have been killed before it was on the disk or anchored
+                pass
+            self.anchored(name, 1, row.head)
         if budget is not None and json.loads(row.budget) != budget_record(budget):
             raise LedgerError(
                 f"{name} has {budget_of(row.budget)!r} in {self.told}, and another budget was given. A budget is fixed "
@@ -118,18 +111,24 @@ class Ledger:
         with self.store.reading() as connection:
             rows = connection.execute(_chain_of(self._found(connection, name).id)).all()
         return [
-            Entry(n, kind, time, by, amount, failure, json.loads(body), before, hashed)
-            for n, kind, time, by, amount, failure, body, before, hashed in rows
+            Entry(
+                row.number,
+                row.kind,
+                row.time,
+                row.who,
+                row.amount,
+                row.failure,
+                json.loads(row.body),
+                row.previous,
+                row.hash,
+            )
+            for row in rows
         ]
 
     def answer(self, name: str, number: int) -> str | None:
         """Return the stored release of a charge."""
         with self.store.reading() as connection:
-            row = self._found(connection, name)
-            found = connection.execute(
-                select(answers.c.record).where(answers.c.account == row.id, answers.c.number == number)
-            ).scalar()
-            return None if found is None else str(found)
+            return answer_of(connection, int(self._found(connection, name).id), name, number)
 
     def head(self, name: str) -> tuple[int, str]:
         """Return the number and the hash of the newest entry of a dataset: what an anchor keeps."""
@@ -142,38 +141,63 @@ class Ledger:
 
         A deep check also reads every loss again and computes what it costs.
         """
+        # The anchor is asked first: what it has seen by now, the state that is read after it holds too.
+        seen = {} if self._anchor is None else {name: self._anchor.seen(self.id, name) for name in self.names}
         with self.store.reading() as connection:
             states = {}
             for row in connection.execute(select(accounts).order_by(accounts.c.id)).all():
-                rows = connection.execute(_chain_of(row.id)).all()
-                state = replayed(first_hash(self.id, row.name), (tuple(one) for one in rows), row.name)
-                if state != _state(row):
+                try:
+                    rows = connection.execute(_chain_of(row.id)).all()
+                    state = replayed(first_hash(self.id, row.name), rows, row.name)
+                    same = state == _state(connection, row)
+                except (TypeError, ValueError):  # a text where a number belongs, or the other way round
+                    same = False
+                if not same:
                     raise LedgerError(
                         f"the totals of {row.name} do not follow from its entries: the ledger was changed or damaged. "
                         "Nothing more is spent from it. Restore the newest copy that verifies."
                     )
-                self.check_anchor(connection, row.name, row)
+                if row.name in seen:
+                    self._check_seen(connection, row, seen[row.name])
+                elif self._anchor is None and not self.store.read_only and json.loads(rows[0].body).get("anchored"):
+                    raise LedgerError(
+                        f"{row.name} was opened with an anchor, which keeps older copies of {self.told} from being "
+                        "spent. Name it: Ledger(..., anchor=...)."
+                    )
                 if deep:
-                    self._recomputed(row, rows)
-                states[str(row.name)] = state
+                    self._recomputed(connection, row, rows)
+                states[row.name] = state
             return states
 
-    def check_anchor(self, connection: Connection, name: str, row: Row[Any]) -> None:
-        """Refuse a ledger that is older than what its anchor has seen."""
-        if self._anchor is None:
-            return
-        seen = self._anchor.seen(self.id, name)
+    def check_anchor(self, connection: Connection, row: Row[Any]) -> None:
+        """Refuse an account, alone with it, that is older than what its anchor has seen."""
+        if self._anchor is not None:
+            self._check_seen(connection, row, self._anchor.seen(self.id, row.name))
+
+    def _check_seen(self, connection: Connection, row: Row[Any], seen: tuple[int, str] | None) -> None:
         if seen is None:
+            self._check_new(connection, row)
             return
         number, head = seen
+        if (row.number, row.head) == seen:
+            return
         found = connection.execute(
             select(entries.c.hash).where(entries.c.account == row.id, entries.c.number == number)
         ).scalar()
         if int(row.number) < number or found != head:
             raise LedgerError(
-                f"{self.told} is older than its anchor: {name} has {row.number} entries, and {number} were anchored. "
-                "It is an earlier copy or another history, and would spend again what was spent. Nothing is charged. "
-                "Bring back the newest copy."
+                f"{self.told} is older than its anchor: {row.name} has {row.number} entries, and {number} were "
+                "anchored. It is an earlier copy or another history, and would spend again what was spent. Nothing is "
+                "charged. Bring back the newest copy."
+            )
+
+    def _check_new(self, connection: Connection, row: Row[Any]) -> None:
+        """Refuse an anchor that has forgotten an account; one that was opened without is anchored from now on."""
+        first = connection.execute(_chain_of(row.id).limit(1)).one()
+        if row.number > 1 and json.loads(first.body).get("anchored"):
+            raise LedgerError(
+                f"the anchor of {self.told} knows nothing of {row.name}, which was opened with one. It was emptied, or "
+                "is another one. Nothing is charged. Name the anchor that was used before."
             )
 
     def anchored(self, name: str, number: int, head: str) -> None:
@@ -184,6 +208,8 @@ class Ledger:
     def close(self) -> None:
         """Give all connections back."""
         self.store.close()
+        if self._anchor is not None:
+            self._anchor.close()
 
     def __enter__(self) -> Self:
         return self
@@ -204,8 +230,6 @@ class Ledger:
         if found is not None:
             return str(found)
         with self.store.writing() as connection:
-            if not self.store.is_sqlite:
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
             found = connection.execute(select(ledgers.c.id)).scalar()
             if found is None:
                 found = uuid.uuid4().hex
@@ -215,14 +239,23 @@ class Ledger:
     def _open(self, name: str, budget: Budget, who: str) -> Row[Any]:
         opened = budget.open()
         amount, failure = limit_in_units(Cost(opened.rule.limit, opened.rule.failures))
-        body = {"budget": budget_record(budget), "limit_amount": amount, "limit_failure": failure}
+        body = {
+            "budget": budget_record(budget),
+            "limit_amount": amount,
+            "limit_failure": failure,
+            "anchored": self._anchor is not None,
+        }
         before, time = first_hash(self.id, name), told(now())
         hashed = digest(before, 1, "open", time, who, 0, 0, written(body))
         with self.store.writing() as connection:
-            if not self.store.is_sqlite:
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
             row = _row(connection, name)
             if row is None:
+                if self._anchor is not None and self._anchor.knows(name):
+                    raise LedgerError(
+                        f"the anchor knows an account of {name} that {self.told} does not have: the ledger was lost or "
+                        "is another one, and a new account would spend again what was spent. Bring back the newest "
+                        "copy."
+                    )
                 place = connection.execute(
                     insert(accounts).returning(accounts.c.id),
                     {
@@ -257,30 +290,36 @@ class Ledger:
                 )
                 row = _row(connection, name)
         assert row is not None  # noqa: S101  it was just written
-        self.anchored(name, 1, hashed)
         return row
 
     def _found(self, connection: Connection, name: str) -> Row[Any]:
         row = _row(connection, name)
         if row is None:
-            raise LedgerError(f"{self.told} has no account of {name}. It has: {', '.join(self.names) or 'none'}.")
+            has = ", ".join(_names(connection)) or "none"
+            raise LedgerError(f"{self.told} has no account of {name}. It has: {has}.")
         return row
 
-    def _recomputed(self, row: Row[Any], rows: Any) -> None:  # noqa: ANN401  rows of the chain
-        """Refuse an entry that charged less than its loss costs."""
+    def _recomputed(self, connection: Connection, row: Row[Any], rows: Any) -> None:  # noqa: ANN401  rows of the chain
+        """Refuse an entry that charged less than its loss costs, and an answer that is not the one that was kept."""
         reader = LedgerAccount(self, row.name, "", row)
-        for number, kind, _, _, amount, failure, text, _, _ in rows:
-            if kind != "charge":
+        for one in rows:
+            if one.kind != "charge":
                 continue
-            body = json.loads(text)
-            if body["last"]:
-                continue
+            answer_of(connection, int(row.id), row.name, one.number)
+            body = json.loads(one.body)
             try:
-                cost = cost_in_units(reader.cost(PrivacyLoss.from_json(json.dumps(body["loss"]))))
+                cost, pure = reader.cost_in_units(PrivacyLoss.from_json(json.dumps(body["loss"])))
             except DiscreetError as error:
-                raise LedgerError(f"entry {number} of {row.name} has a loss that cannot be read: {error}") from None
-            if cost[0] > amount or cost[1] > failure:
-                raise LedgerError(f"entry {number} of {row.name} charged less than its loss costs.")
+                raise LedgerError(f"entry {one.number} of {row.name} has a loss that cannot be read: {error}") from None
+            if body["last"]:
+                cost, pure = (row.limit_amount, row.limit_failure), None
+            told = body["pure"]
+            if cost[0] > one.amount or cost[1] > one.failure or (told is not None and (pure is None or pure > told)):
+                raise LedgerError(f"entry {one.number} of {row.name} charged less than its loss costs.")
+
+
+def _names(connection: Connection) -> list[str]:
+    return [str(name) for name in connection.execute(select(accounts.c.name).order_by(accounts.c.id)).scalars()]
 
 
 def _row(connection: Connection, name: str) -> Row[Any] | None:
@@ -288,19 +327,26 @@ def _row(connection: Connection, name: str) -> Row[Any] | None:
 
 
 def _chain_of(place: int) -> Any:  # noqa: ANN401  a statement
-    return select(*CHAIN).where(entries.c.account == place).order_by(entries.c.number)
+    return select(entries).where(entries.c.account == place).order_by(entries.c.number)
 
 
-def _state(row: Row[Any]) -> State:
+def _state(connection: Connection, row: Row[Any]) -> State:
+    """Return what the tables say, to be compared with what the entries say."""
+    granted = select(allowances).where(allowances.c.account == row.id)
+    held = select(holds).where(holds.c.account == row.id).order_by(holds.c.number)
+    allowed = ((one.who, one.amount, one.failure, one.per_day) for one in connection.execute(granted))
     return State(
-        int(row.limit_amount),
-        int(row.limit_failure),
-        int(row.spent_amount),
-        int(row.spent_failure),
-        None if row.pure is None else int(row.pure),
+        row.limit_amount,
+        row.limit_failure,
+        row.spent_amount,
+        row.spent_failure,
+        row.pure,
         row.relation,
         row.unit,
-        bool(row.exhausted),
-        int(row.number),
+        row.exhausted,
+        row.number,
         row.head,
+        row.budget,
+        tuple(sorted(allowed, key=lambda one: str(one[0]))),
+        tuple((one.number, one.who, one.amount, one.failure, one.until) for one in connection.execute(held)),
     )

@@ -44,7 +44,7 @@ class Purpose:
         if self.key == "" or not self.version:
             raise InvalidParameter("a key or a version is not empty: leave it out, or write a name.")
 
-    def check_same(self, fingerprint: str, *, settled: bool) -> None:
+    def check_same(self, fingerprint: str | None, *, settled: bool) -> None:
         """Refuse a key that stands for another request, or for one whose answer was never stored."""
         if fingerprint != self.fingerprint:
             raise InvalidParameter(

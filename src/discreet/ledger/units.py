@@ -9,11 +9,12 @@ from fractions import Fraction
 from discreet.accounting.budget import Cost
 from discreet.errors import LedgerError
 
-__all__ = ["AMOUNT", "FAILURE", "cost_in_units", "cost_of_units", "limit_in_units", "units_up"]
+__all__ = ["AMOUNT", "FAILURE", "MOST", "cost_in_units", "cost_of_units", "limit_in_units", "units_up"]
 
 AMOUNT = 10**12
 FAILURE = 10**18
 MOST = 2**62
+"""The largest limit, in units: a database counts to twice as many."""
 
 
 def units_up(value: Fraction, size: int) -> int:
@@ -26,8 +27,12 @@ def units_up(value: Fraction, size: int) -> int:
 
 
 def cost_in_units(cost: Cost) -> tuple[int, int]:
-    """Return a cost in units, rounded up; what no ledger could hold is as much as any limit."""
-    return min(units_up(cost.amount, AMOUNT), MOST), min(units_up(cost.failure, FAILURE), MOST)
+    """Return a cost in units, rounded up; what no ledger could hold is more than any limit.
+
+    >>> cost_in_units(Cost(Fraction(10**30), Fraction(0)))[0] > MOST
+    True
+    """
+    return min(units_up(cost.amount, AMOUNT), MOST + 1), min(units_up(cost.failure, FAILURE), MOST + 1)
 
 
 def limit_in_units(limit: Cost) -> tuple[int, int]:

@@ -1,6 +1,5 @@
 """The picture of a released table: its first rows, for a wide page and for a telephone."""
 
-import re
 from collections.abc import Sequence
 
 from discreet.plots import svg
@@ -23,8 +22,6 @@ NARROW = 330
 """The width of a picture for a telephone."""
 
 ALIKE = {ord("="): "\N{FULLWIDTH EQUALS SIGN}", ord(":"): "\N{RATIO}", ord("("): "\N{FULLWIDTH LEFT PARENTHESIS}"}
-
-ROLES = re.compile(r' (role="graphics-[a-z]+"|aria-roledescription="[^"]*"|aria-hidden="true")')
 
 
 def drawable(answer: Answer) -> list[str]:
@@ -55,7 +52,7 @@ def pictures(answer: Answer, *, names: float) -> tuple[Figure, ...]:
     labels, words = _labels(answer, rows), _caption(answer, list(columns), len(rows))
     wide = intervals(labels, panels, description=words, names=WIDE * names)
     narrow = intervals(labels, panels, description=words, width=NARROW, stacked=True)
-    return Figure(svg=_silent(svg(wide)), caption=words), Figure(svg=_silent(svg(narrow)), caption=words)
+    return Figure(svg=svg(wide), caption=words), Figure(svg=svg(narrow), caption=words)
 
 
 def sides(e: Estimates) -> list[tuple[float, float]]:
@@ -97,11 +94,6 @@ def _float(value: float | str | None) -> float | None:
         return None if value is None else float(value)
     except OverflowError:
         return None
-
-
-def _silent(picture: str) -> str:
-    """Return a picture whose parts have no roles of their own: its description speaks for all of them."""
-    return ROLES.sub("", picture)
 
 
 def _harmless(text: str) -> str:

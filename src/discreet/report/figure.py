@@ -28,6 +28,7 @@ TAGS = frozenset(
 TAG = re.compile(r"<\s*/?\s*([^\s/>]+)")
 DANGER = re.compile(r"""[\s"'/](on\w+|href|xlink:href|src|style)\s*=|javascript:|url\(\s*['"]?(?!#)""", re.IGNORECASE)
 NAMESPACE = re.compile(r'\sxmlns(:\w+)?="[^"]*"')
+INNER = re.compile(r'\s(role="graphics-[a-z]+"|aria-(roledescription|label|hidden)="[^"]*")')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,5 +58,6 @@ class Figure:
 
     @property
     def inline(self) -> str:
-        """The SVG for a place inside HTML, where name spaces are known already."""
-        return NAMESPACE.sub("", self.svg)
+        """The SVG for a place inside HTML, where name spaces are known; to a screen reader it is one picture."""
+        root, end, rest = NAMESPACE.sub("", self.svg).partition(">")
+        return root + end + INNER.sub("", rest)
