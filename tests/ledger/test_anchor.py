@@ -200,17 +200,17 @@ def test_a_full_anchor_releases_nothing(file, tmp_path, monkeypatch):
     heads.parent.mkdir()
     with Ledger(file, anchor=heads) as ledger:
         account = ledger.account("visits", budget=Budget(1))
-        advance, limits = ledger._anchor.advance, resource.getrlimit(resource.RLIMIT_FSIZE)
+        move, limits = ledger._anchor.move, resource.getrlimit(resource.RLIMIT_FSIZE)
 
         def on_a_full_disk(*head):
             resource.setrlimit(resource.RLIMIT_FSIZE, (heads.stat().st_size + 10, limits[1]))
             try:
-                advance(*head)
+                return move(*head)
             finally:
                 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
         with monkeypatch.context() as patch:
-            patch.setattr(ledger._anchor, "advance", on_a_full_disk)
+            patch.setattr(ledger._anchor, "move", on_a_full_disk)
             with pytest.raises(
                 LedgerError, match=r"File too large\). What was charged stays spent, and nothing was released"
             ):
@@ -231,29 +231,71 @@ def test_who_is_killed_between_the_charge_and_the_anchor_loses_nothing(file, anc
         assert ledger.account("visits").spent.amount == Fraction(3, 10)
 
 
-def test_who_is_killed_between_opening_an_account_and_the_anchor_loses_nothing(file, anchor, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "anchored", lambda *a: None)
-        with Ledger(file, anchor=anchor) as ledger:
-            ledger.account("visits", budget=Budget(1))
+def test_who_is_killed_between_the_anchor_and_opening_an_account_loses_nothing(file, anchor, monkeypatch):
     with Ledger(file, anchor=anchor) as ledger:
-        account = ledger.account("visits", budget=Budget(1))
         with monkeypatch.context() as patch:
-            patch.setattr(Ledger, "anchored", lambda *a: None)
-            account.spend(TENTH)
+            patch.setattr(Ledger, "_anchor_opening", _and_stop(Ledger._anchor_opening))
+            with pytest.raises(KeyboardInterrupt):
+                ledger.account("visits", budget=Budget(1))
+        assert ledger.names == []
+        ledger.account("visits", budget=Budget(1)).spend(TENTH)
     with Ledger(file, anchor=anchor) as ledger:
         assert ledger.account("visits").spent.amount == Fraction(1, 10)
 
 
+def _and_stop(act):
+    def stopped(*arguments):
+        act(*arguments)
+        raise KeyboardInterrupt
+
+    return stopped
+
+
+def test_of_two_copies_that_are_charged_at_once_one_releases(file, anchor, tmp_path, monkeypatch):
+    with Ledger(file, anchor=anchor) as ledger:
+        ledger.account("visits", budget=Budget(1)).spend(TENTH)
+    other = tmp_path / "copies" / "copy.sqlite"
+    other.parent.mkdir()
+    restore(saved(file), other)
+    with Ledger(file, anchor=anchor) as one, Ledger(other, anchor=anchor) as two:
+        first, second = one.account("visits"), two.account("visits")
+        anchored = Ledger.anchored
+
+        def meanwhile(ledger, *head):
+            monkeypatch.setattr(Ledger, "anchored", anchored)
+            first.spend(TENTH)
+            anchored(ledger, *head)
+
+        monkeypatch.setattr(Ledger, "anchored", meanwhile)
+        with pytest.raises(LedgerError, match="another history"):
+            second.spend(TENTH)
+        assert first.spent.amount == Fraction(2, 10)
+
+
+def test_an_absent_anchor_and_a_copy_of_the_very_beginning_are_refused(file, tmp_path):
+    heads = tmp_path / "elsewhere" / "heads"
+    heads.parent.mkdir()
+    with Ledger(file, anchor=heads) as ledger:
+        ledger.account("visits", budget=Budget(1))
+    beginning = saved(file)
+    with Ledger(file, anchor=heads) as ledger:
+        ledger.account("visits").spend(PrivacyLoss.laplace(1))
+    heads.unlink()
+    restore(beginning, file)
+    with pytest.raises(LedgerError, match="knows nothing of visits"):
+        Ledger(file, anchor=heads)
+
+
 def test_a_line_that_was_cut_off_says_nothing(tmp_path):
     anchor = FileAnchor(tmp_path / "heads")
-    anchor.advance("ledger", "visits", 1, "a")
-    anchor.advance("ledger", "visits", 2, "b")
+    assert anchor.move("ledger", "visits", None, 1, "a")
+    assert anchor.move("ledger", "visits", (1, "a"), 2, "b")
     whole = anchor.path.read_bytes()
     for length in range(len(whole)):
         anchor.path.write_bytes(whole[:length])
-        assert anchor.seen("ledger", "visits") in (None, (1, "a"), (2, "b"))
-        anchor.advance("ledger", "visits", 3, "c")
+        seen = anchor.seen("ledger", "visits")
+        assert seen in (None, (1, "a"), (2, "b"))
+        assert anchor.move("ledger", "visits", seen, 3, "c")
         assert anchor.seen("ledger", "visits") == (3, "c")
     anchor.path.write_bytes(b'7\nnull\n[1, 2]\n["ledger", "visits", "x", 1]\n\xff\n' + whole)
     assert anchor.seen("ledger", "visits") == (2, "b")
@@ -261,15 +303,19 @@ def test_a_line_that_was_cut_off_says_nothing(tmp_path):
     assert anchor.seen("ledger", "visits") == (2, "b")
 
 
-def test_an_anchor_never_goes_back(tmp_path):
+def test_an_anchor_moves_only_from_what_was_seen(tmp_path):
     for anchor in (FileAnchor(tmp_path / "heads"), DatabaseAnchor(f"sqlite:///{tmp_path}/heads.sqlite")):
-        for number in (3, 1, 2):
-            anchor.advance("ledger", "visits", number, f"hash {number}")
-        assert anchor.seen("ledger", "visits") == (3, "hash 3")
+        assert anchor.move("ledger", "visits", None, 1, "one")
+        assert not anchor.was_charged("visits")
+        assert not anchor.move("ledger", "visits", None, 2, "two")
+        assert not anchor.move("ledger", "visits", (1, "another"), 2, "two")
+        assert anchor.move("ledger", "visits", (1, "one"), 2, "two")
+        assert not anchor.move("ledger", "visits", (1, "one"), 3, "three")
+        assert anchor.seen("ledger", "visits") == (2, "two")
         assert anchor.seen("ledger", "shops") is None
         assert anchor.seen("another", "visits") is None
-        assert anchor.knows("visits")
-        assert not anchor.knows("shops")
+        assert anchor.was_charged("visits")
+        assert not anchor.was_charged("shops")
         anchor.close()
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -280,3 +281,52 @@ def test_a_chain_that_spends_too_much_is_refused_even_if_it_is_whole(copied):
     forged(copied, dearer)
     with pytest.raises(LedgerError, match="spends more than the account has"):
         Ledger(copied)
+
+
+def test_an_account_that_was_removed_is_missed(copied):
+    edited(copied, "DELETE FROM discreet_account WHERE name = 'visits'")
+    with pytest.raises(LedgerError, match="entries of an account that was removed"):
+        Ledger(copied)
+
+
+def test_the_database_itself_keeps_accounts(copied):
+    with pytest.raises(sqlite3.IntegrityError, match="only grows"), sqlite3.connect(copied) as connection:
+        connection.execute("DELETE FROM discreet_account")
+
+
+def test_only_a_charge_has_an_answer(file):
+    with Ledger(file) as ledger:
+        account = ledger.account("visits", budget=Budget(1))
+        for number in (1, 7):
+            with pytest.raises(LedgerError, match="is no charge"):
+                account.keep(number, "an answer")
+        assert [entry.kind for entry in ledger.entries("visits")] == ["open"]
+
+
+@pytest.mark.parametrize("filter_name", ["zcdp", "renyi"])
+def test_a_limit_that_this_version_would_not_give_is_refused(file, filter_name):
+    with Ledger(file) as ledger:
+        ledger.account("visits", budget=Budget(1, 1e-6, filter=filter_name))
+    from discreet.ledger import ledger as room
+
+    with Ledger(file) as ledger:
+        with ledger.store.reading() as connection:
+            row = room._row(connection, "visits")
+        changed = SimpleNamespace(**{**row._mapping, "limit_amount": row.limit_amount + 1})
+        with pytest.raises(LedgerError, match="another version"):
+            room.LedgerAccount(ledger, "visits", "", changed)
+
+
+@pytest.mark.xdist_group("engines")
+def test_one_database_has_no_second_ledger_in_another_schema(postgres_base):
+    import psycopg
+
+    with Ledger(postgres_base) as ledger:
+        ledger.account("visits", budget=Budget(1)).spend(TENTH)
+    with psycopg.connect(postgres_base, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA postgres")  # the first place of everybody's search path is their own schema
+    with pytest.raises(LedgerError, match="has a ledger in the schema public"):
+        Ledger(postgres_base)
+    meant = f"{postgres_base}&options=-csearch_path%3Dpublic"
+    with Ledger(meant) as ledger:
+        assert ledger.account("visits").spent.amount == Fraction(1, 10)

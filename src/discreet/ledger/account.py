@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row, bindparam, exists, insert, select, text
 
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.accounting.budget import Cost, Spent
+from discreet.accounting.filters import Renyi
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidParameter, LedgerError
 from discreet.exact import Real, positive
 from discreet.ledger.chain import claimed, digest, matched, pure_sum, written
@@ -24,7 +25,7 @@ from discreet.ledger.policy import check_allowed, free_of_holds, use_hold
 from discreet.ledger.purpose import Purpose
 from discreet.ledger.records import accounts, allowances, answers, entries, holds
 from discreet.ledger.times import now, told
-from discreet.ledger.units import AMOUNT, FAILURE, MOST, cost_in_units, cost_of_units, units_up
+from discreet.ledger.units import AMOUNT, FAILURE, MOST, cost_in_units, cost_of_units, limit_in_units, units_up
 from discreet.units import check_relation
 
 if TYPE_CHECKING:
@@ -98,6 +99,14 @@ class LedgerAccount(Account):
         super().__init__(opened.rule, delta=opened.delta, relation=budget.relation, epsilon=opened.epsilon)
         self._ledger, self._name, self._who, self._place = ledger, name, who, int(row.id)
         self._stored_limit = (int(row.limit_amount), int(row.limit_failure))
+        computed = limit_in_units(Cost(opened.rule.limit, opened.rule.failures))
+        same = self._stored_limit == computed
+        smaller = self._stored_limit[0] <= computed[0] and self._stored_limit[1] <= computed[1]
+        if not same and (isinstance(opened.rule, Renyi) or not smaller):  # its costs are of one order, and so its limit
+            raise LedgerError(
+                f"the limit of {name} was computed by another version, which admitted more or counted otherwise. "
+                "Nothing can be charged with this one."
+            )
 
     @property
     def name(self) -> str:
@@ -319,6 +328,10 @@ class LedgerAccount(Account):
         """Store the answer of a charge, once, with its hash in the chain."""
         with self._ledger.store.writing(self._place) as connection:
             row = self._locked(connection)
+            of = (entries.c.account == self._place) & (entries.c.number == number)
+            kind = connection.execute(select(entries.c.kind).where(of)).scalar()
+            if kind != "charge":
+                raise LedgerError(f"entry {number} of {self._name} is no charge, so it has no answer to keep.")
             body = {"of": number, "sha256": _hashed(record)}
             head = self._write(connection, row, "settle", body)
             connection.execute(insert(answers), {"account": self._place, "number": number, "record": record})

@@ -23,6 +23,15 @@ __all__ = ["Anchor", "DatabaseAnchor", "FileAnchor", "anchor_of"]
 
 TAIL = 1 << 16
 
+FIRST = text(
+    "INSERT INTO discreet_anchor (ledger, account, number, head) VALUES (:ledger, :account, :number, :head) "
+    "ON CONFLICT (ledger, account) DO NOTHING"
+)
+NEXT = text(
+    "UPDATE discreet_anchor SET number = :number, head = :head "
+    "WHERE ledger = :ledger AND account = :account AND number = :old_number AND head = :old_head"
+)
+
 
 class Anchor(Protocol):
     """Remembers how far an account had come."""
@@ -31,12 +40,12 @@ class Anchor(Protocol):
         """Return the number and hash of the newest entry that was anchored."""
         ...
 
-    def knows(self, account: str) -> bool:
-        """Whether an account of this name was anchored, by any ledger."""
+    def was_charged(self, account: str) -> bool:
+        """Whether more than the opening of an account of this name was anchored, by any ledger."""
         ...
 
-    def advance(self, ledger: str, account: str, number: int, head: str) -> None:
-        """Remember an entry, unless a later one is remembered already."""
+    def move(self, ledger: str, account: str, seen: tuple[int, str] | None, number: int, head: str) -> bool:
+        """Remember an entry instead of the one that was seen; False if another one is remembered by now."""
         ...
 
     def close(self) -> None:
@@ -85,19 +94,19 @@ class FileAnchor:
         with self._opened() as file:
             return None if file is None else self._last(file, ledger, account)
 
-    def knows(self, account: str) -> bool:
-        """Whether any line is about an account of this name."""
+    def was_charged(self, account: str) -> bool:
+        """Whether any line of an account of this name is about more than its opening."""
         with self._opened() as file:
-            return file is not None and self._last(file, None, account) is not None
+            lines = () if file is None else file
+            return any(one is not None and one[1] == account and one[2] > 1 for one in map(_line, lines))
 
-    def advance(self, ledger: str, account: str, number: int, head: str) -> None:
-        """Add a line, unless a later one is there, and wait until it is on the disk."""
+    def move(self, ledger: str, account: str, seen: tuple[int, str] | None, number: int, head: str) -> bool:
+        """Add a line, if the last one is still the one that was seen, and wait until it is on the disk."""
         line = json.dumps([ledger, account, number, head]) + "\n"
         try:
             with self.path.open("a+b") as file, _alone(file):
-                before = self._last(file, ledger, account)
-                if before is not None and before[0] >= number:
-                    return
+                if self._last(file, ledger, account) != seen:
+                    return False
                 new = not file.seek(0, os.SEEK_END)
                 if not new and not self._ends_a_line(file):
                     line = "\n" + line
@@ -106,6 +115,7 @@ class FileAnchor:
                 os.fsync(file.fileno())
                 if new:
                     _sync_folder(self.path.parent)
+                return True
         except OSError as error:
             raise LedgerError(
                 f"the anchor {self.path} cannot be written ({error.strerror}). What was charged stays spent, and "
@@ -133,19 +143,23 @@ class FileAnchor:
         return file.read(1) == b"\n"
 
     @staticmethod
-    def _last(file: BinaryIO, ledger: str | None, account: str) -> tuple[int, str] | None:
-        """Search the end of the file, then all of it; without a ledger, lines of any."""
+    def _last(file: BinaryIO, ledger: str, account: str) -> tuple[int, str] | None:
+        """Search the end of the file, then all of it."""
         size = file.seek(0, os.SEEK_END)
         for start in (max(0, size - TAIL), 0):
             file.seek(start)
-            for line in reversed(file.read().splitlines()):
-                try:
-                    one, name, number, head = json.loads(line)
-                    found = int(number), str(head)
-                except (ValueError, TypeError):
-                    continue
-                if name == account and ledger in (None, one):
-                    return found
+            for one in map(_line, reversed(file.read().splitlines())):
+                if one is not None and one[:2] == (ledger, account):
+                    return one[2:]
+        return None
+
+
+def _line(line: bytes) -> tuple[str, str, int, str] | None:
+    """Read a line; one that was cut off says nothing."""
+    try:
+        ledger, account, number, head = json.loads(line)
+        return str(ledger), str(account), int(number), str(head)
+    except (ValueError, TypeError):
         return None
 
 
@@ -204,9 +218,9 @@ class DatabaseAnchor:
         heads = self._heads
         return self._found((heads.c.ledger == ledger) & (heads.c.account == account))
 
-    def knows(self, account: str) -> bool:
-        """Whether any row is about an account of this name."""
-        return self._found(self._heads.c.account == account) is not None
+    def was_charged(self, account: str) -> bool:
+        """Whether any row of an account of this name is about more than its opening."""
+        return self._found((self._heads.c.account == account) & (self._heads.c.number > 1)) is not None
 
     def _found(self, which: Any) -> tuple[int, str] | None:  # noqa: ANN401  a condition
         heads = self._heads
@@ -217,16 +231,14 @@ class DatabaseAnchor:
             raise LedgerError("the anchor's database cannot be reached. Nothing was charged.") from None
         return None if row is None else (int(row[0]), str(row[1]))
 
-    def advance(self, ledger: str, account: str, number: int, head: str) -> None:
-        """Insert the row, or move it forward."""
-        change = text(
-            "INSERT INTO discreet_anchor (ledger, account, number, head) VALUES (:ledger, :account, :number, :head) "
-            "ON CONFLICT (ledger, account) DO UPDATE SET number = excluded.number, head = excluded.head "
-            "WHERE discreet_anchor.number < excluded.number"
-        )
+    def move(self, ledger: str, account: str, seen: tuple[int, str] | None, number: int, head: str) -> bool:
+        """Insert the row, or move it on if it is still the one that was seen."""
+        values = {"ledger": ledger, "account": account, "number": number, "head": head}
+        if seen is not None:
+            values |= {"old_number": seen[0], "old_head": seen[1]}
         try:
             with in_use(), self._engine.begin() as connection:
-                connection.execute(change, {"ledger": ledger, "account": account, "number": number, "head": head})
+                return bool(connection.execute(FIRST if seen is None else NEXT, values).rowcount)
         except SQLAlchemyError:
             raise LedgerError(
                 "the anchor's database cannot be written. What was charged stays spent, and nothing was released."

@@ -6,7 +6,7 @@ import uuid
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, exists, insert, select
 
 from discreet.accounting import Budget, PrivacyLoss
 from discreet.accounting.budget import Cost
@@ -90,10 +90,6 @@ class Ledger:
                     f"It has: {', '.join(self.names) or 'none'}."
                 )
             row = self._open(name, budget, who)
-        if self._anchor is not None and row.number == 1 and not self.store.read_only:
-            with self.store.writing():  # whoever opened it may have been killed before it was on the disk or anchored
-                pass
-            self.anchored(name, 1, row.head)
         if budget is not None and json.loads(row.budget) != budget_record(budget):
             raise LedgerError(
                 f"{name} has {budget_of(row.budget)!r} in {self.told}, and another budget was given. A budget is fixed "
@@ -144,6 +140,7 @@ class Ledger:
         # The anchor is asked first: what it has seen by now, the state that is read after it holds too.
         seen = {} if self._anchor is None else {name: self._anchor.seen(self.id, name) for name in self.names}
         with self.store.reading() as connection:
+            _check_orphans(connection, self.told)
             states = {}
             for row in connection.execute(select(accounts).order_by(accounts.c.id)).all():
                 try:
@@ -194,16 +191,26 @@ class Ledger:
     def _check_new(self, connection: Connection, row: Row[Any]) -> None:
         """Refuse an anchor that has forgotten an account; one that was opened without is anchored from now on."""
         first = connection.execute(_chain_of(row.id).limit(1)).one()
-        if row.number > 1 and json.loads(first.body).get("anchored"):
+        if json.loads(first.body).get("anchored"):
             raise LedgerError(
                 f"the anchor of {self.told} knows nothing of {row.name}, which was opened with one. It was emptied, or "
                 "is another one. Nothing is charged. Name the anchor that was used before."
             )
 
     def anchored(self, name: str, number: int, head: str) -> None:
-        """Tell the anchor how far an account has come."""
-        if self._anchor is not None:
-            self._anchor.advance(self.id, name, number, head)
+        """Tell the anchor how far an account has come, unless it has seen what this ledger does not hold.
+
+        Two copies that are charged at the same time both follow what was anchored before; whichever comes second finds
+        the entry of the first here, and releases nothing.
+        """
+        while self._anchor is not None:
+            seen = self._anchor.seen(self.id, name)
+            with self.store.reading() as connection:
+                self._check_seen(connection, self._found(connection, name), seen)
+            if seen is not None and seen[0] >= number:
+                return
+            if self._anchor.move(self.id, name, seen, number, head):
+                return
 
     def close(self) -> None:
         """Give all connections back."""
@@ -250,7 +257,7 @@ class Ledger:
         with self.store.writing() as connection:
             row = _row(connection, name)
             if row is None:
-                if self._anchor is not None and self._anchor.knows(name):
+                if self._anchor is not None and self._anchor.was_charged(name):
                     raise LedgerError(
                         f"the anchor knows an account of {name} that {self.told} does not have: the ledger was lost or "
                         "is another one, and a new account would spend again what was spent. Bring back the newest "
@@ -289,8 +296,20 @@ class Ledger:
                     },
                 )
                 row = _row(connection, name)
+                self._anchor_opening(name, hashed)
         assert row is not None  # noqa: S101  it was just written
         return row
+
+    def _anchor_opening(self, name: str, hashed: str) -> None:
+        """Anchor an account before it exists, so that an anchor that knows nothing of it is always the wrong one.
+
+        Whoever is killed in between leaves an anchored opening that no ledger has. Nothing was charged then, and the
+        next opening takes its place.
+        """
+        while self._anchor is not None:
+            seen = self._anchor.seen(self.id, name)
+            if self._anchor.move(self.id, name, seen, 1, hashed):
+                return
 
     def _found(self, connection: Connection, name: str) -> Row[Any]:
         row = _row(connection, name)
@@ -316,6 +335,16 @@ class Ledger:
             told = body["pure"]
             if cost[0] > one.amount or cost[1] > one.failure or (told is not None and (pure is None or pure > told)):
                 raise LedgerError(f"entry {one.number} of {row.name} charged less than its loss costs.")
+
+
+def _check_orphans(connection: Connection, told: str) -> None:
+    """Refuse entries of an account that is not there: it would be opened anew, with all of its budget."""
+    there = exists().where(accounts.c.id == entries.c.account)
+    if connection.execute(select(entries.c.account).where(~there).limit(1)).first() is not None:
+        raise LedgerError(
+            f"{told} holds entries of an account that was removed. Nothing more is spent from it. Restore the newest "
+            "copy that verifies."
+        )
 
 
 def _names(connection: Connection) -> list[str]:

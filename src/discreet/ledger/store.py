@@ -142,6 +142,7 @@ class Store:
 
     def _migrate(self) -> None:
         with self.reading() as connection:
+            self._check_schemas(connection)
             version = self._version(connection)
         if version == HEAD:
             return
@@ -162,6 +163,20 @@ class Store:
             config.set_main_option("script_location", "discreet.ledger:migrations")
             config.attributes["connection"] = connection
             command.upgrade(config, HEAD)
+
+    def _check_schemas(self, connection: Connection) -> None:
+        """Refuse a database that has a ledger in another schema than the one that is meant here: it would have two."""
+        if self.url is None or "search_path" in str(self.url.query.get("options", "")):
+            return
+        where = "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = 'discreet_version'"
+        found = connection.exec_driver_sql(f"SELECT n.nspname {where} AND c.relkind = 'r'").scalars().all()
+        here = connection.exec_driver_sql("SELECT current_schema()").scalar()
+        if found and list(found) != [here]:
+            raise LedgerError(
+                f"{self.told} has a ledger in the schema {', '.join(sorted(map(str, found)))}, and this user would use "
+                f"{here}. One budget must not be kept in two ledgers: add ?options=-csearch_path%3DSCHEMA to the "
+                "address, with the schema that is meant."
+            )
 
     @staticmethod
     def _version(connection: Connection) -> str | None:

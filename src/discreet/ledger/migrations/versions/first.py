@@ -76,13 +76,15 @@ def upgrade() -> None:
         sa.Column("until", sa.Text, nullable=False),
     )
     for table in ("discreet_entry", "discreet_answer", "discreet_ledger"):
-        _append_only(table)
+        _refused(table, "UPDATE", "DELETE")
+    _refused("discreet_account", "DELETE")
 
 
-def _append_only(table: str) -> None:
+def _refused(table: str, *events: str) -> None:
+    """Have the database itself refuse changes; nobody makes them but by mistake, or to cheat."""
     words = "a ledger only grows"
     if op.get_bind().dialect.name == "sqlite":
-        for event in ("UPDATE", "DELETE"):
+        for event in events:
             op.execute(
                 f"CREATE TRIGGER {table}_no_{event.lower()} BEFORE {event} ON {table} "
                 f"BEGIN SELECT RAISE(ABORT, '{words}'); END"
@@ -93,6 +95,6 @@ def _append_only(table: str) -> None:
         f"$$ BEGIN RAISE EXCEPTION '{words}'; END $$"
     )
     op.execute(
-        f"CREATE TRIGGER {table}_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+        f"CREATE TRIGGER {table}_grows BEFORE {' OR '.join([*events, 'TRUNCATE'])} ON {table} "
         f"FOR EACH STATEMENT EXECUTE FUNCTION {table}_refuse()"
     )
