@@ -90,7 +90,9 @@ def _show(foresight: "Foresight", outcome: "Outcome") -> None:
     for one in outcome.files:
         console.print(f"  {one}", soft_wrap=True, markup=False)
     console.print(
-        f"\nAnybody can check the guarantee: discreet verify {outcome.folder / 'release.json'}", soft_wrap=True
+        f"\nAnybody can check the guarantee: discreet verify {outcome.folder / 'release.json'}",
+        soft_wrap=True,
+        markup=False,
     )
 
 

@@ -229,6 +229,11 @@ class ReleaseFile(Part):
         return self.budget.epsilon if self.spend is None else self.spend.epsilon
 
     @property
+    def takes_all(self) -> bool:
+        """Whether this file may use up the whole budget: it says so, or says nothing."""
+        return self.total >= self.budget.epsilon
+
+    @property
     def delta(self) -> Fraction:
         """The delta that goes with it: of the budget's, in proportion, unless said."""
         if self.spend is not None and self.spend.delta is not None:

@@ -14,10 +14,11 @@ __all__ = ["Charge", "Probe", "charge_of"]
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What would be written into the ledger: the loss, and what it is for."""
+    """What would be written into the ledger: the loss, what it is for, and whether it may take all of the account."""
 
     loss: PrivacyLoss
     purpose: Purpose
+    last: bool
 
 
 class _Stopped(Exception):
@@ -42,13 +43,15 @@ class Probe(Account):
 
     def charge(self, loss: PrivacyLoss, purpose: Purpose, /, *, last: bool = False) -> NoReturn:
         """Stop whoever wanted to spend."""
-        raise _Stopped(Charge(loss, purpose))
+        raise _Stopped(Charge(loss, purpose, last))
 
 
-def charge_of(session: Session, requests: Sequence[Request], epsilon: Fraction, delta: Fraction) -> Charge:
+def charge_of(
+    session: Session, requests: Sequence[Request], epsilon: Fraction, delta: Fraction, *, last: bool
+) -> Charge:
     """Return what a plan would be charged, from a session whose account is a probe."""
     try:
-        session.plan(requests, epsilon=epsilon, delta=delta)
+        session.plan(requests, epsilon=epsilon, delta=delta, last=last)
     except _Stopped as stopped:
         return stopped.charge
     raise AssertionError("a probe lets nothing pass.")

@@ -56,7 +56,8 @@ def admissible(source: Source, foresight: Foresight) -> None:
     if foresight.standing.stored is None and not foresight.standing.fits:
         raise BudgetExceeded(
             f"the budget of {source.file.dataset.name} is not enough for this. Nothing was spent and nothing is "
-            "released. discreet preview shows what it would cost; write less under spend, or ask for less accuracy."
+            "released. discreet preview shows what it would cost; write less under spend, ask for less accuracy, or, "
+            "for a budget that nothing was spent from, leave spend out to use it up at once."
         )
 
 
@@ -73,7 +74,11 @@ def publish(source: Source, foresight: Foresight, folder: Path) -> Outcome:
         account = ledger.account(name, budget=budget, who=_who())
         with opened(source, account) as joined:
             answers = joined.session.plan(
-                joined.requests, epsilon=joined.epsilon, delta=joined.delta, why=file.title[:500]
+                joined.requests,
+                epsilon=joined.epsilon,
+                delta=joined.delta,
+                why=file.title[:500],
+                last=file.takes_all,
             )
         note = write_marker(source, ledger.id)
         entry = entry_of(ledger, name, foresight.charge.purpose)

@@ -53,7 +53,11 @@ def spending_in_words(foresight: Foresight) -> str:
     file, loss = foresight.source.file, foresight.charge.loss
     delta = Fraction(0) if loss.is_pure else file.delta
     at = f" at delta {above(float(delta))}" if delta else ""
-    return f"epsilon {above(loss.epsilon(delta))} of {above(float(file.budget.epsilon))}{at}"
+    whole = f"epsilon {above(loss.epsilon(delta))} of {above(float(file.budget.epsilon))}{at}"
+    after = foresight.standing.after
+    return (
+        f"{whole}, which uses up ALL of the budget" if after >= 1 else f"{whole}, after which {percent(after)} is used"
+    )
 
 
 def standing_in_words(foresight: Foresight) -> str:

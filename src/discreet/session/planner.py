@@ -104,13 +104,22 @@ class Planner:
     ) -> PrivacyLoss:
         """Return the loss of a batch in the terms that the account adds up.
 
-        Where epsilons are added, what is pure and cheap enough is charged as it is. Anything else is charged as the
-        (epsilon, delta) that ``batch`` has kept it within, by the composition of all or by adding up the parts.
+        Where epsilons are added, it is charged the least of three: as it is, if it is pure; the sums of the epsilons
+        and deltas of its parts; the epsilon of the whole composition at the delta of the batch. Each of them holds.
         """
-        wanted, whole = self._whole(epsilon, delta)
-        if not self.adds_epsilons or (loss.is_pure and self.account.cost(loss).amount <= wanted):
+        if not self.adds_epsilons:
             return loss
-        return PrivacyLoss.approximate(wanted, whole).under(str(loss.relation))
+        _, whole = self._whole(epsilon, delta)
+        summed = (sum((p.settings.epsilon for p in plans), Fraction(0)), sum((p.delta for p in plans), Fraction(0)))
+        ways = [summed] if summed[1] <= whole else []
+        if whole:
+            ways.append((Fraction(loss.epsilon(whole)), whole))
+        best = min(ways) if ways else None
+        if loss.is_pure and (best is None or self.account.cost(loss).amount <= best[0]):
+            return loss
+        if best is None:
+            return loss
+        return PrivacyLoss.approximate(*best).under(str(loss.relation))
 
     def charged(self, plan: Plan) -> PrivacyLoss:
         """Return the loss of a plan in the terms that the account adds up."""

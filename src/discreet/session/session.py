@@ -42,9 +42,9 @@ class Session:
     ``data`` is a path to Parquet, CSV or JSON (a glob for several files), a pandas or Polars frame, an Arrow table, a
     PostgreSQL URL (``postgresql://host/base#schema.table``), a Spark data frame, or several of them by name. ``public``
     tables may be joined freely. ``budget`` is a ``Budget`` that lives as long as the session, or an account of a
-    ``Ledger``, which outlives it; ``version`` names the state of the private data there. To read a table of a database
-    that is open already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a
-    Spark session.
+    ``Ledger``, which outlives it; ``version`` names the state of the private data there, and
+    ``about`` whatever else tells its requests apart from those of others. To read a table of a database that is open
+    already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a Spark session.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -77,6 +77,7 @@ class Session:
         public: Mapping[str, object] | None = None,
         name: str | None = None,
         version: str | None = None,
+        about: str = "",
         engine: object = None,
         memory: str | None = None,
         threads: int | None = None,
@@ -98,7 +99,7 @@ class Session:
         self._tables = Tables(data, schema=schema, name=name, public=public, key=key, engine=engine, settings=settings)
         self._account.protect(self._tables.protected)
         self._planner = Planner(self._tables, unit, self._account)
-        self._version = version
+        self._version, self._about = version, about
         self._book = book_of(self._account)
         self._watcher = Watcher(progress)
 
@@ -174,6 +175,7 @@ class Session:
         why: str = "",
         key: str | None = None,
         fresh: bool = False,
+        last: bool = True,
     ) -> list[Answer]:
         """Release several queries that are all declared now, for one epsilon together.
 
@@ -181,13 +183,14 @@ class Session:
         than the sum: each query gets the largest epsilon with which all of them stay within ``(epsilon, delta)``, but
         for those whose ``Request`` says an epsilon or an error. What does not fit beside other releases may still be
         the only one: a plan that is made first and as private as the whole budget promises is released, and the
-        session is spent. ``why``, ``key`` and ``fresh`` are those of ``release``; one charge covers everything.
+        session is spent, unless it is not to be the ``last``. ``why``, ``key`` and ``fresh`` are those of ``release``;
+        one charge covers everything.
         """
         requests = _requests(queries, weights, level)
         plans, loss = self._planner.batch(requests, epsilon, delta)
         charged = self._planner.charged_together(plans, loss, epsilon, delta)
         asked = Spending(why, key, fresh, told=(str(epsilon), str(delta)))
-        return self._released(requests, plans, charged, asked, last=True)
+        return self._released(requests, plans, charged, asked, last=last)
 
     def preview_plan(
         self,
@@ -275,7 +278,7 @@ class Session:
         private, fingerprint = source().private, ""
         if asked.key is not None or not isinstance(self._book, Memory):
             said = [repr(self._unit), self._tables.fingerprint, [one.fingerprint for one in requests], asked.told]
-            fingerprint = hashlib.sha256(json.dumps([*said, self._version, private]).encode()).hexdigest()
+            fingerprint = hashlib.sha256(json.dumps([*said, self._version, self._about, private]).encode()).hexdigest()
         return Purpose(
             query=";\n".join(plan.query.text or repr(plan.query) for plan in plans),
             why=asked.why,
