@@ -67,6 +67,20 @@ def test_can_be_run_again_and_starts_anew(told):
     assert record["intervals_with_the_exact_number"] >= 24  # 19 of 20 are promised: fewer than half comes never
 
 
+def test_what_others_put_into_its_folder_stays(told):
+    _, folder = told
+    kept = [folder / "thesis.tex", folder / "out" / "notes.txt", folder / "deep" / "more.txt"]
+    kept[2].parent.mkdir()
+    for one in kept:
+        one.write_text("ten years")
+    again = run("demo", "--output", str(folder), "--size", SIZE, "--json")
+    assert again.exit_code == 0, again.output
+    for one in kept:
+        assert one.read_text() == "ten years"
+        one.unlink()
+    kept[2].parent.rmdir()
+
+
 def test_what_it_did_not_make_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("ten years")
     result = run("demo", "--output", str(tmp_path), "--size", SIZE)

@@ -105,3 +105,16 @@ def test_export(place, tmp_path):
         rows = list(csv.DictReader(file))
     assert [row["kind"] for row in rows] == ["open", "charge", "refuse"]
     assert json.loads(rows[1]["body"])["why"] == "spring report"
+
+
+@pytest.mark.parametrize("words", ["[/b]", "[bold]loud[/bold]", "[link=x]y[/link]", "a\x1b[2Jb"])
+def test_words_of_others_are_shown_and_not_obeyed(tmp_path, words):
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        account = ledger.account("visits", budget=dp.Budget(1), who=words)
+        account.charge(dp.PrivacyLoss.laplace(0.25), Purpose(why=words))
+    result = run("show", "--ledger", str(path))
+    assert result.exit_code == 0, result.output
+    assert result.output.count(words.replace("\x1b", "\\x1b")) == 3
+    assert "\x1b" not in result.output
+    assert run("list", "--ledger", str(path)).exit_code == 0

@@ -45,6 +45,7 @@ releases:
 """
 
 UNIT = "{person: user_id, groups: 3, rows: 5}"
+OPTIONS = "DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.1)"
 
 MISTAKES = [
     # YAML: what stands there, what instead, the line, a phrase of the sentence.
@@ -143,6 +144,30 @@ MISTAKES = [
     ("source: visits.parquet", "source: visit.parquet", 4, "Write its path, relative to this file."),
     ("source: visits.parquet", "source: release.yaml", 4, "Write the path of a Parquet, CSV or JSON file"),
     ("source: visits.parquet", "source: broken.parquet", 4, "cannot be read as a table"),
+    # What would fail after the charge, or be published by mistake.
+    ("title: Visits", 'title: "\\uD800 Visits"', 1, "U+D800, which cannot be seen or published"),
+    ("title: Visits", 'description: "a\\0b"\ntitle: Visits', 1, "U+0000, which cannot be seen or published"),
+    ("  size: 2000", '  version: "\\e[2J"', 5, "U+001B, which cannot be seen or published"),
+    ("  size: 2000", f"  version: {'v' * 501}", 5, "a version has at most 500 characters"),
+    ("  size: 2000", f"  size: 1{'0' * 50}", 5, "a number has at most 50 digits"),
+    ("  size: 2000", "  size: ２０００", 5, "Write it in digits"),  # noqa: RUF001
+    ("  size: 2000", "  size: 1e30", 5, "larger than any table"),
+    (UNIT, "{person: user_id, groups: 3, rows: 1e30}", 6, "this number is larger than any table. Write one such as 5."),
+    ("amount: {min: 0, max: 500}", "amount: {min: 0, max: 1e300}", 8, "no answer would say anything"),
+    ("amount: {min: 0, max: 500}", "amount: {type: int, min: 0, max: 0.5}", 8, "amount: {min: 0, max: 500} with your"),
+    ("amount: {min: 0, max: 500}", "amount: {min: 0.5, max: 0.25}", 8, "Write amount: {min: 0.25, max: 0.5}."),
+    ("level: 0.95", "level: 1e-300", 13, "a level lies between 0.5 and 0.9999"),
+    ("level: 0.95", f"level: 0.{'9' * 40}", 13, "a level lies between 0.5 and 0.9999"),
+    ("    spend: 40%", "    level: 0.99999", 20, "a level lies between 0.5 and 0.9999"),
+    ("level: 0.95", "# postgresql://me:secret@host/base", 13, "~/.pgpass"),
+    ("level: 0.95", "# host=h password=secret", 13, "~/.pgpass"),
+    ("level: 0.95", "ledger: postgresql://me:pa/ss@host/base", 13, "~/.pgpass"),
+    ("level: 0.95", 'ledger: "postgresql://me\\x3asecret@host/base"', 13, "~/.pgpass"),
+    ("level: 0.95", "ledger: sqlite:///x.db", 13, "Write ledger: x.db."),
+    ("- table: by_kind\n", "- table: NUL\n", 15, "some systems take this name for a device"),
+    ("- table: by_kind\n", "- table: com1\n", 15, "Write a name such as by_city."),
+    ("SELECT kind, COUNT", f"SELECT WITH {OPTIONS} kind, COUNT", 20, "and spend says it too. Remove one of them."),
+    ("title: Visits", "public: {r: visits.parquet}\ntitle: Visits", 1, "a table that everybody may see"),
 ]
 
 
@@ -195,6 +220,27 @@ def test_a_mistake_is_one_sentence(app, data, monkeypatch, there, instead, line,
     assert isinstance(result.exception, SystemExit)
 
 
+def test_an_error_beside_options_is_refused_too(app, data, monkeypatch):
+    monkeypatch.chdir(data)
+    wrong = FILE.replace("    spend: 40%", "    error: {n: 60}").replace("SELECT kind", f"SELECT WITH {OPTIONS} kind")
+    (data / "release.yaml").write_text(wrong, encoding="utf-8")
+    assert "line 20: the SQL says what it costs in OPTIONS(...), and error" in CliRunner().invoke(app, ["check"]).stderr
+
+
+def test_levels_that_are_allowed_can_be_planned(app, data, monkeypatch):
+    monkeypatch.chdir(data)
+    for level in ("0.5", "0.9999"):
+        (data / "release.yaml").write_text(FILE.replace("level: 0.95", f"level: {level}"), encoding="utf-8")
+        result = CliRunner().invoke(app, ["preview"])
+        assert result.exit_code == 0, result.output
+
+
+def test_a_file_without_end_is_refused(app):
+    result = CliRunner().invoke(app, ["check", "/dev/zero"])
+    assert result.exit_code == 2
+    assert "at most a million characters" in result.stderr
+
+
 def test_there_are_enough_of_them():
     assert len(MISTAKES) >= 45
 
@@ -229,7 +275,8 @@ def test_every_command_says_the_same(app, data, monkeypatch, command):
     [
         (None, "there is no such file"),
         (b"", "the file says nothing"),
-        (b"just words", "the file says nothing"),
+        (b"just words", "not settings by name"),
+        (b"- title: x", "not settings by name"),
         (b"\xff\xfe\x00", "Save it as plain UTF-8 text"),
         (b"a: \x00", "Save it as plain UTF-8 text"),
         (b"# " + b"x" * 1_100_000, "at most a million characters"),

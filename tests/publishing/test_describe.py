@@ -1,6 +1,8 @@
 """Describing a table shows names and types, and no value; what comes out is a file that can be filled in."""
 
+import gzip
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -93,3 +95,64 @@ def test_what_is_no_table_is_refused(tmp_path, monkeypatch):
 def test_the_record_is_plain(folder):
     columns = described("visits.parquet").shape.columns
     assert json.loads(json.dumps(columns))["amount"] == "float"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id,"city\n1,canary,5\n2,canary,6\n',
+        "1,canary,5\n2,canary,6\n",
+        "canary,2026-01-31,Oslo\n",
+        "canary,2026-01-31T10:00:00Z\n",
+        "canary,31.1.2026\n",
+        "canary,3 Mar 2026\n",
+        "canary,1e5\n",
+        "canary,canary\n",
+        "canary,,x\n",
+        "canary, \n",
+        "canary,+47 900 00 000\n",
+        "canary,someone@example.org\n",
+        "canary,123e4567-e89b-12d3-a456-426614174000\n",
+        "canary,x\x1b[2J\n",
+        "canary," + "x" * 300 + "\n",
+        "canary" * 300_000,
+        "\ncanary,x\n",
+    ],
+)
+def test_a_row_is_never_taken_for_names(tmp_path, monkeypatch, text):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(text)
+    with pytest.raises(InvalidParameter, match=r"the first line of people\.csv does not look like names") as refused:
+        described("people.csv")
+    assert "canary" not in str(refused.value)
+    file = "title: t\ndataset: {name: people, source: people.csv}\nunit: row\nbudget: {epsilon: 1}\n"
+    file += "releases:\n  - table: a\n    sql: SELECT COUNT(*) AS n FROM people WHERE nothing = 1\n"
+    with (
+        pytest.raises(InvalidParameter, match=r"line 2: the first line of people\.csv") as refused,
+        probed(read_release("release.yaml", file)),
+    ):
+        pass
+    assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz"])
+def test_names_of_text_files_are_said_to_be_their_first_line(tmp_path, monkeypatch, ending):
+    monkeypatch.chdir(tmp_path)
+    text = "id,Fødselsår,q1\r1,canary,3\r".replace(",", "\t" if ending == "tsv" else ",").encode("utf-8-sig")
+    (tmp_path / f"p.{ending}").write_bytes(gzip.compress(text) if ending == "csv.gz" else text)
+    found = described(f"p.{ending}")
+    assert list(found.shape.columns) == ["id", "Fødselsår", "q1"]
+    assert "its first line was taken as their names" in found.text
+
+
+def test_a_table_with_metadata_says_nothing_of_first_lines(folder):
+    assert "first line" not in described("visits.parquet").text
+
+
+def test_what_never_ends_is_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "zeros.csv").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "zeros.csv"):
+        with pytest.raises(InvalidParameter, match="is no regular file"):
+            described(name)

@@ -88,6 +88,58 @@ def test_a_budget_that_is_spent_is_seen_without_changing_the_ledger(folder):
         assert len(ledger.entries("visits")) == count
 
 
+def test_which_part_of_the_budget_is_short_is_said(folder):
+    text = FILE.replace("    group_by: [kind]\n    columns", "    group_by: [city]\n    columns")
+    with Ledger("ledger.sqlite") as ledger:
+        account = ledger.account("visits", budget=read_release("release.yaml").file.budget.budget)
+        account.spend(PrivacyLoss.approximate(Fraction(1, 1000), account.remaining.failure))
+    found = foreseen(text)
+    assert found.standing.short == {"failure"}
+    (said,) = [warning for warning in found.warnings if "the budget is not enough" in warning]
+    assert "kept for releases with a delta of their own nothing is left" in said
+    assert "Write a smaller delta under spend" in said
+
+
+@pytest.mark.parametrize(
+    ("size", "written", "rows"),
+    [("size: 300", "", 100), ("size: 300", "    group_size: 500\n", 500), ("size: 30000", "", 1000)],
+)
+def test_errors_of_means_are_told_for_groups_as_large_as_declared(folder, size, written, rows):
+    text = FILE.replace("size: 2000", size).replace("    spend: 40%\n", f"    spend: 40%\n{written}")
+    found = foreseen(text).releases[0]
+    note = found.forecast["spend"].error_note
+    assert note.startswith(f"in a group of {rows:,} rows")
+    assert ("300 people spread evenly" in note) is (rows == 100)
+    assert found.plan.settings.group_size == rows
+
+
+def test_a_corrected_size_is_the_same_release(folder):
+    prints = set()
+    for size in ("size: 300", "size: 400"):
+        with probed(read_release("release.yaml", FILE.replace("size: 2000", size))) as joined:
+            prints.add(tuple(request.fingerprint for request in joined.requests))
+    assert len(prints) == 1
+
+
+def test_a_promised_error_holds_in_groups_as_large_as_declared(folder):
+    epsilons = []
+    for size in ("size: 900", "size: 3000000"):
+        text = FILE.replace("size: 2000", size).replace("    spend: 40%", "    error: {spend: 120}")
+        text = text.replace("budget: {epsilon: 1,", "budget: {epsilon: 9,").replace("spend: {epsilon: 0.5}\n", "")
+        epsilons.append(foreseen(text).releases[0].forecast.epsilon)
+    assert epsilons[0] > 2 * epsilons[1]
+
+
+@pytest.mark.parametrize(("there", "instead"), [("visits.parquet", "other.parquet"), ("kinds.csv", "sorts.csv")])
+def test_another_source_is_another_release(folder, there, instead):
+    (folder / "other.parquet").write_bytes((folder / "visits.parquet").read_bytes())
+    for name in ("kinds.csv", "sorts.csv"):
+        (folder / name).write_text("kind,sort\nmeal,food\n")
+    text = FILE + "public: {kinds: kinds.csv}\n"
+    prints = [foreseen(one).charge.purpose.fingerprint for one in (text, text, text.replace(there, instead))]
+    assert prints[0] == prints[1] != prints[2]
+
+
 def test_another_budget_than_the_ledger_has_is_seen(folder):
     with Ledger("ledger.sqlite") as ledger:
         ledger.account("visits", budget=read_release("release.yaml").file.budget.budget)
@@ -98,8 +150,8 @@ def test_another_budget_than_the_ledger_has_is_seen(folder):
 def test_a_probe_stops_before_the_data(folder):
     corrupted(folder / "visits.parquet")
     with probed(read_release("release.yaml")) as joined:
-        charge = charge_of(joined.session, joined.requests, joined.epsilon, joined.delta)
-        again = charge_of(joined.session, joined.requests, joined.epsilon, joined.delta)
+        charge = charge_of(joined.session, joined.requests, joined.epsilon, joined.delta, last=False)
+        again = charge_of(joined.session, joined.requests, joined.epsilon, joined.delta, last=False)
     assert isinstance(joined.session.account, Probe)
     assert not joined.session.account.spent.amount
     assert charge.purpose.fingerprint == again.purpose.fingerprint
@@ -108,10 +160,10 @@ def test_a_probe_stops_before_the_data(folder):
 
 def test_a_stated_delta_is_never_more_than_the_exact_one():
     loss = PrivacyLoss.gaussian(mu=Fraction(1, 5))
-    epsilon, delta = total_epsilon(loss, Fraction(1, 10**7) / 3)
+    epsilon, delta = total_epsilon(loss, Fraction(1, 10**7) / 3, Fraction(1))
     assert Fraction(delta) <= Fraction(1, 10**7) / 3
     assert loss.epsilon(delta) <= epsilon
-    assert total_epsilon(PrivacyLoss.laplace(1), Fraction(1, 10)) == (1.0, 0.0)
+    assert total_epsilon(PrivacyLoss.laplace(1), Fraction(1, 10), Fraction(1)) == (1.0, 0.0)
 
 
 @pytest.mark.filterwarnings("ignore::discreet.errors.NotPrivateWarning")
@@ -153,3 +205,18 @@ def test_a_group_that_is_private_is_told_in_words(folder):
     release = foreseen(text).releases[1]
     assert release.plan.selection is not None
     assert release.group == 1000
+
+
+def test_what_is_told_stays_within_what_may_be_spent(folder):
+    text = FILE.replace("spend: {epsilon: 0.5}", "spend: {epsilon: 0.9}")
+    for budget in ("{epsilon: 1, delta: 1e-7, filter: basic}", "{epsilon: 1, delta: 1e-7}"):
+        found = foreseen(text.replace("budget: {epsilon: 1, delta: 1e-7}", f"budget: {budget}"))
+        assert found.epsilon <= 0.9 * (1 + 1e-12)
+
+
+def test_pure_losses_that_only_hold_with_a_delta_are_told_at_it():
+    loss = 40 * PrivacyLoss.laplace(Fraction(1, 40))
+    assert total_epsilon(loss, Fraction(1, 10**6), Fraction(1)) == (1.0, 0.0)
+    epsilon, delta = total_epsilon(loss, Fraction(1, 10**6), Fraction(9, 10))
+    assert epsilon <= 0.9
+    assert delta <= 1e-6

@@ -102,3 +102,26 @@ def test_any_text_is_read_or_refused(text):
         read_yaml(text)
     except Mistake as refused:
         assert str(refused).startswith("release.yaml")  # noqa: PT017
+
+
+@pytest.mark.parametrize("sign", ["\\0", "\\uD800", "\\e", "\\u202E", "\\x7f", "\\r", "\\uFFFF"])
+@pytest.mark.parametrize("text", ['a: 1\ntitle: "x{}"', 'a: 1\n"x{}": 2', 'a: 1\nb: ["x{}"]'])
+def test_what_nobody_sees_is_refused_with_its_line(sign, text):
+    with pytest.raises(Mistake, match="line 2: a text holds the character") as refused:
+        read_yaml(text.format(sign))
+    assert str(refused.value).isprintable()
+
+
+def test_lines_and_tabs_are_no_trouble_in_texts_and_are_in_names():
+    assert read_yaml('a: "x\\n\\ty"').value == {"a": "x\n\ty"}
+    with pytest.raises(Mistake, match="a name stands on one line"):
+        read_yaml('"a\\nb": 1')
+
+
+def test_other_digits_are_no_numbers():
+    assert read_yaml("a: １\nb: ٣").value == {"a": "１", "b": "٣"}  # noqa: RUF001
+
+
+def test_many_values_are_refused_soon():
+    with pytest.raises(Mistake, match="a file holds at most 50,000 values"):
+        read_yaml("a: [" + "1," * 400_000 + "1]")

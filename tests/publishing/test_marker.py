@@ -64,8 +64,42 @@ def test_where_it_cannot_be_written_the_release_goes_on_with_a_note(folder):
     assert (folder / "out" / "release.json").exists()
 
 
-def test_a_database_or_several_files_have_none(folder):
-    for place in ("postgresql://host/base#visits", "'visits-*.parquet'"):
-        source = read_release("release.yaml", FILE.replace("visits.parquet", place))
-        assert marker_of(source) is None
-        assert write_marker(source, "1") == ""
+def test_a_database_has_none(folder):
+    source = read_release("release.yaml", FILE.replace("visits.parquet", "postgresql://host/base#visits"))
+    assert marker_of(source) is None
+    assert write_marker(source, "1") == ""
+
+
+@pytest.fixture
+def parts(folder):
+    (folder / "parts").mkdir()
+    for place in range(2):
+        pq.write_table(table(), folder / "parts" / f"visits-{place}.parquet")
+    return FILE.replace("visits.parquet", "'parts/visits-*.parquet'")
+
+
+def test_several_files_have_one_in_the_folder_above_them(folder, parts):
+    source = read_release("release.yaml", parts)
+    assert marker_of(source).resolve() == folder / "parts" / ".visits.account"
+    released(source, folder / "out")
+    assert json.loads((folder / "parts" / ".visits.account").read_text())["files"] == "visits-*.parquet"
+    other = read_release("release.yaml", parts + "ledger: other.sqlite\n")
+    with pytest.raises(LedgerError, match="two ledgers would spend it twice"):
+        released(other, folder / "out2")
+    called = parts.replace("name: visits", "name: calls").replace("FROM visits", "FROM calls")
+    with pytest.raises(LedgerError, match="Write dataset: name: visits"):
+        released(read_release("release.yaml", called), folder / "out3")
+
+
+def test_other_files_of_the_folder_are_their_own(folder, parts):
+    released(read_release("release.yaml", parts), folder / "out")
+    pq.write_table(table(), folder / "parts" / "calls-0.parquet")
+    other = parts.replace("visits-*", "calls-*").replace("name: visits", "name: calls")
+    check_marker(read_release("release.yaml", other.replace("FROM visits", "FROM calls") + "ledger: o.sqlite\n"), None)
+
+
+def test_the_marker_of_one_of_several_files_counts(folder, parts):
+    one = FILE.replace("visits.parquet", "parts/visits-1.parquet")
+    released(read_release("release.yaml", one), folder / "out")
+    with pytest.raises(LedgerError, match="two ledgers would spend it twice"):
+        check_marker(read_release("release.yaml", parts + "ledger: other.sqlite\n"), None)

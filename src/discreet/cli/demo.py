@@ -2,9 +2,8 @@
 
 import json
 import shlex
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from io import StringIO
@@ -28,6 +27,19 @@ __all__ = ["demo"]
 
 MARK = ".discreet-demo"
 """A folder with this file was made by the demo, and may be made anew."""
+
+RELEASES = ("districts", "ages", "work", "incomes")
+MADE = (
+    *("town.parquet", "town.parquet.account", "release.yaml", "described.yaml", "preview.html"),
+    *(f"ledger.sqlite{ending}" for ending in ("", "-wal", "-shm", "-journal")),
+)
+"""What the demo writes into its folder."""
+
+MADE_OUT = (
+    *("release.json", "release.yaml", "report.html", ".release-of"),
+    *(f"{name}.{ending}" for name in RELEASES for ending in ("csv", "parquet")),
+)
+"""What it writes into the folder that is handed over."""
 
 EXACT = {
     "districts": "SELECT region AS district, COUNT(*) AS people, AVG(income) AS income, "
@@ -107,7 +119,7 @@ class _Place:
                         f"{folder} holds other files, and the demo writes over nothing. Name another folder: "
                         "discreet demo --output FOLDER"
                     )
-                shutil.rmtree(folder)
+                self._clear()
             folder.mkdir(parents=True, exist_ok=True)
             (folder / MARK).write_text("Made by discreet demo, which may make this folder anew.\n", encoding="utf-8")
             parquet.write_table(table(population(size)), self.table)
@@ -118,6 +130,18 @@ class _Place:
                 f"the demo needs a folder that can be written, and {folder} cannot ({error.strerror or error}). Name "
                 "another one: discreet demo --output FOLDER"
             ) from None
+
+    def _clear(self) -> None:
+        """Remove what the demo makes, by name; a file that somebody else put there stays."""
+        for place, names in ((self.out, MADE_OUT), (self.folder, MADE)):
+            if place.is_symlink():
+                raise InvalidParameter(
+                    f"{place} leads elsewhere, and the demo removes nothing there. Name another folder."
+                )
+            for name in names:
+                (place / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.out.rmdir()
 
 
 def _tell(place: _Place) -> None:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from discreet.accounting import Budget
 from discreet.cli.publishing_preview import screen
 from discreet.errors import DiscreetError, LedgerError
 from discreet.ledger.units import AMOUNT, FAILURE
+from discreet.session.text_table import visible
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Ledger
@@ -52,9 +54,9 @@ def list_accounts(place: Place = "ledger.sqlite", anchor: Anchored = None, as_js
         table = _table("Dataset", "Budget", "Spent", "Entries", "About")
         for row in rows:
             budget = f"epsilon {row['epsilon']}, delta {row['delta']} ({row['filter']})"
-            table.add_row(row["dataset"], budget, f"{row['spent_percent']}%", str(row["entries"]), row["unit"] or "")
+            _add(table, row["dataset"], budget, f"{row['spent_percent']}%", str(row["entries"]), row["unit"] or "")
         console = screen()
-        console.print(f"Ledger {ledger.told}", markup=False)
+        console.print(Text(visible(f"Ledger {ledger.told}")))
         console.print(table if rows else "It has no accounts yet: discreet release opens one.")
 
 
@@ -85,10 +87,10 @@ def show(
             cost = f"{entry.amount / AMOUNT:.6g}" if entry.amount else ""
             why = str(entry.body.get("why") or entry.body.get("reason") or "")
             when = entry.time[:19].replace("T", " ")
-            table.add_row(str(entry.number), when, entry.who, entry.kind, cost, _short(why), entry.hash[:10])
+            _add(table, str(entry.number), when, entry.who, entry.kind, cost, _short(why), entry.hash[:10])
         console = screen()
         account = _account(ledger, name)
-        console.print(f"{name}: {account['spent_percent']}% of the {account['currency']} spent", markup=False)
+        console.print(Text(visible(f"{name}: {account['spent_percent']}% of the {account['currency']} spent")))
         console.print(table)
 
 
@@ -102,7 +104,7 @@ def verify(place: Place = "ledger.sqlite", anchor: Anchored = None, as_json: AsJ
             typer.echo(json.dumps({"ledger": ledger.told, "id": ledger.id, "ok": True, "accounts": heads}, indent=2))
             return
         for name, head in heads.items():
-            typer.echo(f"{name}: {head['entries']} entries, each follows the one before; head {head['head']}")
+            typer.echo(f"{visible(name)}: {head['entries']} entries, each follows the one before; head {head['head']}")
         said = "compared with its anchor" if anchor else "no anchor was named, so an older copy would look the same"
         typer.echo(f"The ledger {ledger.told} verifies ({said}).")
 
@@ -125,7 +127,7 @@ def export(
             typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
             return
         _write(output, whole)
-        typer.echo(f"{len(records)} entries of {name} are in {output}")
+        typer.echo(f"{len(records)} entries of {visible(name)} are in {output}")
 
 
 def _write(output: Path, whole: dict[str, Any]) -> None:
@@ -158,7 +160,7 @@ def _opened(place: str, anchor: str | None) -> Iterator["Ledger"]:
         with Ledger(place, anchor=anchor, read_only=True) as ledger:
             yield ledger
     except DiscreetError as error:
-        typer.echo(str(error), err=True)
+        typer.echo("\n".join(map(visible, str(error).split("\n"))), err=True)
         raise typer.Exit(1 if isinstance(error, LedgerError) else 2) from None
 
 
@@ -224,3 +226,8 @@ def _table(*names: str, right: tuple[str, ...] = ()) -> Table:
         fixed = name in ("No.", "When (UTC)", "Cost", "Hash")
         table.add_column(name, justify="right" if name in right else "left", overflow="fold", no_wrap=fixed)
     return table
+
+
+def _add(table: Table, *cells: str) -> None:
+    """Add a row of texts that somebody wrote: shown as they are, obeyed by nothing."""
+    table.add_row(*(Text(visible(cell)) for cell in cells))

@@ -34,6 +34,8 @@ def describe(
 ) -> None:
     """Write a release.yaml to fill in, from the names and types of columns alone; no value is read.
 
+    Of a CSV file the first line is taken as the names of the columns.
+
     Who is protected and between which bounds numbers lie is yours to say: the file explains every field.
     """
     with guarded(as_json):

@@ -43,7 +43,9 @@ def release(
         with waiting("Planning"):
             foresight = foresee(source)
             admissible(source, foresight)
-        folder = prepared(output, source.marked.text, [one.name for one in source.file.releases])
+        declared = source.file
+        private = [source.beside(one) for one in (declared.dataset.source, declared.ledger, declared.anchor) if one]
+        folder = prepared(output, source.marked.text, [one.name for one in declared.releases], private=private)
         if foresight.standing.stored is None and not yes:
             _ask(foresight, as_json)
         with waiting("Reading the data"):

@@ -22,9 +22,11 @@ __all__ = ["verify"]
 
 SHOWS = "This shows that the stated mechanisms, with the stated noise, give the stated guarantee."
 NOT_SHOWS = (
-    "It cannot show that the noise was drawn, that the data was bounded as stated, or that nothing else was released "
-    "from it: that rests on the curator, the software and the ledger."
+    "How far one unit can move a sum, and what the budget is, are taken as the curator states them. It cannot show "
+    "that the noise was drawn, that the data was bounded as stated, or that nothing else was released from it: that "
+    "rests on the curator, the software and the ledger."
 )
+WRITTEN = "is the file that was written"
 MARKS = {True: ("holds", "green"), False: ("DOES NOT HOLD", "bold red"), None: ("not checked", "dim")}
 
 
@@ -37,13 +39,14 @@ def verify(
     Needs no data and no ledger. Ends with exit code 1 if something does not hold.
     """
     with guarded(as_json):
-        from discreet.publishing.certificate import Certificate
+        from discreet.publishing.certificate import LARGEST, Certificate
+        from discreet.publishing.folder import plain_bytes
         from discreet.publishing.verification import findings
 
         try:
-            text = certificate.read_text(encoding="utf-8")
+            text = plain_bytes(certificate, LARGEST).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = "it is no text" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
             raise InvalidParameter(f"{certificate} cannot be read ({reason}). Name a release.json.") from None
         read = Certificate.from_json(text)
         with waiting("Computing"):
@@ -51,7 +54,8 @@ def verify(
         holds = all(one.holds is not False for one in found)
         if as_json:
             checks = [{"what": one.what, "holds": one.holds, "seen": one.seen} for one in found]
-            record = {"holds": holds, "epsilon": read.epsilon, "delta": read.delta, "checks": checks}
+            unchecked = {"not_checked": _unchecked(found)}
+            record = {"holds": holds, "epsilon": read.epsilon, "delta": read.delta, **unchecked, "checks": checks}
             typer.echo(json.dumps({**record, "shows": SHOWS, "does_not_show": NOT_SHOWS}, indent=2, ensure_ascii=False))
         else:
             _show(read, found, holds)
@@ -81,3 +85,11 @@ def _show(certificate: "Certificate", found: "list[Finding]", holds: bool) -> No
     )
     console.print(Text(SHOWS))
     console.print(Text(NOT_SHOWS))
+    if count := _unchecked(found):
+        words = "1 thing was not checked" if count == 1 else f"{count} things were not checked"
+        missing = sum(one.holds is None and one.what.endswith(WRITTEN) for one in found)
+        console.print(Text(f"{words}: {missing} of the files listed are not beside the certificate.", style="yellow"))
+
+
+def _unchecked(found: "list[Finding]") -> int:
+    return sum(one.holds is None for one in found)

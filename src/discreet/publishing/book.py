@@ -52,13 +52,13 @@ def entry_of(ledger: "Ledger", name: str, purpose: Purpose) -> "Entry | None":
     return None
 
 
-def lines_of(ledger: "Ledger", name: str, currency: str) -> tuple[Line, ...]:
-    """Return all charges of a data set."""
+def lines_of(ledger: "Ledger", name: str, currency: str, own: int | None = None) -> tuple[Line, ...]:
+    """Return all charges of a data set; in words its own one alone, for what others were for is not told to readers."""
     return tuple(
         Line(
             number=entry.number,
             when=entry.time[:10],
-            what=str(entry.body.get("why") or "a release"),
+            what=str(entry.body.get("why") or "this release") if entry.number == own else "another release",
             cost=f"{currency} {above(float(Fraction(entry.amount, UNITS)))}",
             hash=entry.hash,
         )

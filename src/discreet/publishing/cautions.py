@@ -39,7 +39,7 @@ def about_errors(file: ReleaseFile, entry: Entry, plan: Plan) -> Iterator[str]:
         told = f"{entry.name}: {column.name} will be off by up to {above(error, 3)}"
         if column.widest is not None and error >= column.widest / 2:
             yield (
-                f"{told} in groups of {float(entry.group_size):,.0f} rows, half of what its bounds allow or more: it "
+                f"{told} in groups of {plan.settings.group_size:,.0f} rows, half of what its bounds allow or more: it "
                 "will say next to nothing. Spend more on it, group less finely, or narrow the bounds."
             )
         elif column.told.startswith(("count of", "different")) and size is not None:

@@ -1,16 +1,20 @@
 """The certificate ``release.json``: what was released, at what cost, so that a stranger can compute the cost again.
 
-It is JSON with a kind and a version, every loss in it exact. A later version reads it; anything else is refused.
+It is JSON with a kind and a version, every loss in it exact. A later version reads it; anything else is refused, and so
+is what two readers could read in two ways: a field, a release or a file that is there twice.
 """
 
 import json
+import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 from discreet.accounting import Budget, PrivacyLoss
+from discreet.accounting.budget import FilterName
 from discreet.errors import DiscreetError, InvalidParameter, UnknownKind
 from discreet.publishing.text import decimal
 from discreet.session import Answer
@@ -29,7 +33,12 @@ FIELDS = frozenset(
 )
 RELEASE = frozenset(["name", "title", "query", "answer", "loss", "epsilon", "delta", "files"])
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+DECIMAL = re.compile(r"[0-9]{1,50}(\.[0-9]{1,400})?")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+HASH = re.compile(r"[0-9a-f]{64}")
 LARGEST = 1 << 28
+DIGITS = 300
+"""Whole numbers of a certificate have no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +139,7 @@ class Certificate:
         """Read what ``to_json`` wrote; anything else is refused."""
         if len(text) > LARGEST:
             raise UnknownKind("this is too large for a certificate.")
+        _check_unambiguous(text)
         record: dict[str, Any] = read_object(text, KIND, VERSION, FIELDS)
         try:
             unit = _unit(record["unit"])
@@ -141,31 +151,58 @@ class Certificate:
             return cls(
                 made_with=_text(record["made_with"]),
                 title=_text(record["title"]),
-                date=_text(record["date"]),
+                date=_text(record["date"], DATE),
                 dataset=_text(dataset["name"]),
                 version=_text(dataset["version"]),
                 size=None if dataset["size"] is None else _whole(dataset["size"]),
                 unit=unit,
                 budget=Budget(
-                    Fraction(_text(budget["epsilon"])), Fraction(_text(budget["delta"])), filter=budget["filter"]
+                    Fraction(_text(budget["epsilon"], DECIMAL)),
+                    Fraction(_text(budget["delta"], DECIMAL)),
+                    filter=_filter(budget["filter"]),
                 ),
                 loss=_loss(record["loss"]),
                 epsilon=_number(record["epsilon"]),
                 delta=_number(record["delta"]),
-                releases=tuple(_release(one) for one in _list(record["releases"])),
+                releases=_releases(record["releases"], _files(record["files"])),
                 ledger=Charged(
                     id=_text(ledger["id"]),
                     dataset=_text(ledger["dataset"]),
                     entry=_whole(ledger["entry"]),
-                    hash=_text(ledger["hash"]),
+                    hash=_text(ledger["hash"], HASH),
                 ),
                 files=_files(record["files"]),
                 registry=_object(record["registry"]),
             )
         except UnknownKind:
             raise
-        except (DiscreetError, ValueError, ZeroDivisionError, TypeError, KeyError):
+        except (DiscreetError, ValueError, ArithmeticError, TypeError, KeyError, RecursionError):
             raise UnknownKind("this certificate does not hold what a certificate has.") from None
+
+
+def _check_unambiguous(text: str) -> None:
+    """Refuse JSON with a field that is there twice, and numbers that are not finite or too long to be meant."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise UnknownKind("a certificate says everything once, and this one has a field twice.")
+        return found
+
+    def whole(digits: str) -> int:
+        if len(digits) > DIGITS:
+            raise UnknownKind(f"whole numbers of a certificate have at most {DIGITS} digits.")
+        return int(digits)
+
+    def real(digits: str) -> float:
+        if not math.isfinite(float(digits)):
+            raise UnknownKind("numbers of a certificate are finite.")
+        return float(digits)
+
+    try:
+        json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=real)
+    except (ValueError, TypeError, RecursionError):
+        raise UnknownKind(f"this is not a serialised {KIND}: it is not JSON.") from None
 
 
 def _unit_record(unit: Row | Person) -> dict[str, object]:
@@ -198,10 +235,20 @@ def _loss(record: object) -> PrivacyLoss:
     return PrivacyLoss.from_json(json.dumps(record))
 
 
+def _releases(record: object, beside: dict[str, str]) -> tuple[Certified, ...]:
+    """Return all releases; none has the name or a file of another, nor a file of the whole."""
+    found = tuple(_release(one) for one in _list(record))
+    names = [one.name.casefold() for one in found]
+    files = [name.casefold() for one in found for name in one.files] + [name.casefold() for name in beside]
+    if len(set(names)) < len(names) or len(set(files)) < len(files):
+        raise UnknownKind("releases and files of a certificate have names of their own.")
+    return found
+
+
 def _release(record: object) -> Certified:
     parts = _object(record, *RELEASE)
     return Certified(
-        name=_text(parts["name"]),
+        name=_text(parts["name"], PLAIN),
         title=_text(parts["title"]),
         query=_text(parts["query"]),
         answer=Answer.from_json(json.dumps(parts["answer"])),
@@ -228,19 +275,26 @@ def _files(record: object) -> dict[str, str]:
     """Return hashes by the plain names of files: none may lead to another folder."""
     found = _object(record)
     for name, value in found.items():
-        if not PLAIN.fullmatch(name) or not isinstance(value, str) or not re.fullmatch(r"[0-9a-f]{64}", value):
+        if not PLAIN.fullmatch(name) or not isinstance(value, str) or not HASH.fullmatch(value):
             raise UnknownKind("files of a certificate are plain names with their SHA-256.")
     return found
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidParameter("a text is needed.")
+def _text(value: object, form: re.Pattern[str] | None = None) -> str:
+    if not isinstance(value, str) or (form is not None and not form.fullmatch(value)):
+        raise InvalidParameter("a text is needed, and of its form.")
+    value.encode()  # half of a character is none
     return value
 
 
+def _filter(value: object) -> FilterName:
+    if value not in get_args(FilterName):
+        raise InvalidParameter("a budget has a filter.")
+    return value  # type: ignore[return-value]
+
+
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
         raise InvalidParameter("a number of at least 0 is needed.")
     return float(value)
 

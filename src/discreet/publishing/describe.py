@@ -30,6 +30,10 @@ FORMS = {
     "str": "{values: [FIRST, SECOND]}",
     "timestamp": "timestamp",
 }
+HEADED = (
+    "# A text file does not say what its columns are called: its first line was taken as their names. If that line is",
+    "# a row of data, show this file to nobody, and put a line with the names above it.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ def _file(source: str, name: str, shape: Shape) -> str:
         "# Made from the names and types of the columns; no value was read. Fill in what is yours to say, then run",
         "#   discreet check release.yaml      one sentence for each mistake",
         "#   discreet preview release.yaml    how accurate it will be and what it costs; reads no data",
+        *(HEADED if shape.headed else ()),
         "",
         f"title: {_quoted(f'About {name}')}  # heads the report",
         "# description: One paragraph for readers.",
@@ -67,7 +72,7 @@ def _file(source: str, name: str, shape: Shape) -> str:
         "dataset:",
         f"  name: {name}  # its account in the ledger, and the table's name in SQL",
         f"  source: {_quoted(source)}  # relative to this file",
-        "  # size: 20000  # about how many people; public, for warnings alone",
+        "  # size: 20000  # about how many people; public, for warnings and the size of groups",
         '  # version: "1"  # a new version of the data has answers of its own',
         "",
         "# Who is protected? Only you can say.",

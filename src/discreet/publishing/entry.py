@@ -62,6 +62,11 @@ class Entry(Part):
         """What stands above it in a report."""
         return self.title or self.name
 
+    def group_of(self, group: float | None) -> float:
+        """Return how many rows the groups have for which errors are told."""
+        size = float(self.group_size)
+        return size if group is None or "group_size" in self.model_fields_set else min(size, group)
+
     @abstractmethod
     def sql(self, table: str, bounds: dict[str, tuple[Fraction, Fraction]]) -> str:
         """Return its query; ``bounds`` are those declared for columns."""
@@ -85,15 +90,20 @@ class Entry(Part):
         *,
         epsilon: Fraction | None,
         weight: Fraction,
+        group: float | None = None,
     ) -> Request:
-        """Return what the session is asked for."""
+        """Return what the session is asked for.
+
+        ``group`` is how many rows a group has by what the file declares: errors are told and kept for groups that
+        large, or for those of ``group_size`` rows if that is less or was written.
+        """
         return Request(
             self.sql(table, bounds),
             epsilon=epsilon,
             error=None if self.error is None else {name: float(limit) for name, limit in self.error.items()},
             weight=weight,
             level=float(self.level or level),
-            group_size=float(self.group_size),
+            group_size=self.group_of(group),
             split=None if self.split is None else {name: float(part) for name, part in self.split.items()},
             noise=self.noise,
             keys=self.keys,

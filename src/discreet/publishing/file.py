@@ -37,9 +37,7 @@ class Dataset(Part):
         description="Where it is, relative to this file: Parquet, CSV, JSON, a glob, or postgresql://...#schema.table",
         examples=["visits.parquet"],
     )
-    size: Whole | None = Field(
-        default=None, description="About how many people, declared and public: for warnings alone", examples=[20000]
-    )
+    size: Whole | None = Field(default=None, description="About how many people, declared and public", examples=[20000])
     version: Text = Field(
         default="1",
         description="The same query on the same version is answered from the ledger for free",

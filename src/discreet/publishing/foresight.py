@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
-from discreet.accounting import Budget, PrivacyLoss
+from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.publishing.book import entry_of, existing
 from discreet.publishing.cautions import about_delta, about_errors
@@ -24,11 +25,17 @@ from discreet.session.plan import Plan
 __all__ = ["Foreseen", "Foresight", "Standing", "foresee", "probed", "standing_of", "total_epsilon"]
 
 
+Part = Literal["amount", "failure"]
+"""What a budget consists of: an amount in its currency, and a probability of failure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """How the account of the data set stands: shares of its budget spent before and after, and whether this fits.
 
-    ``stored`` is the number of the ledger's entry that answered the very same before, for free from now on.
+    ``stored`` is the number of the ledger's entry that answered the very same before, for free from now on. ``failed``
+    is the share that is spent of the part of delta that is kept for failures, and ``short`` names what does not
+    suffice: the amount, the failures, or both.
     """
 
     before: float
@@ -36,6 +43,8 @@ class Standing:
     fits: bool
     stored: int | None = None
     problem: str = ""
+    failed: float = 0.0
+    short: frozenset[Part] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +89,21 @@ def foresee(source: Source, *, pictures: bool = False) -> Foresight:
     """Return what a file will release and cost; with what pictures need if they are wanted."""
     file = source.file
     with probed(source) as joined:
-        session, requests = joined.session, joined.requests
-        forecasts = session.preview_plan(requests, epsilon=joined.epsilon, delta=joined.delta)
-        charge = charge_of(session, requests, joined.epsilon, joined.delta)
+        session = joined.session
+        charge = charge_of(session, joined.requests, joined.epsilon, joined.delta, last=file.takes_all)
+        requests = [
+            replace(request, group_size=entry.group_of(group))
+            for entry, request, group in zip(file.releases, joined.requests, joined.groups, strict=True)
+        ]
+        forecasts = [
+            _noted(forecast, entry, group, file.dataset.size)
+            for entry, forecast, group in zip(
+                file.releases,
+                session.preview_plan(requests, epsilon=joined.epsilon, delta=joined.delta),
+                joined.groups,
+                strict=True,
+            )
+        ]
         loss = PrivacyLoss.total([forecast.loss for forecast in forecasts])
         weights = [Fraction(request.weight) for request in requests]
         releases = []
@@ -101,7 +122,7 @@ def foresee(source: Source, *, pictures: bool = False) -> Foresight:
                     tuple(simulate(plan, group)) if pictures else (),
                 )
             )
-    epsilon, whole_delta = total_epsilon(loss, file.delta)
+    epsilon, whole_delta = total_epsilon(loss, file.delta, file.total)
     standing = standing_of(source, charge)
     cautions = [*about_delta(file)]
     for one in releases:
@@ -109,9 +130,9 @@ def foresee(source: Source, *, pictures: bool = False) -> Foresight:
     return Foresight(source, tuple(releases), charge, loss, epsilon, whole_delta, standing, tuple(cautions))
 
 
-def total_epsilon(loss: PrivacyLoss, delta: Fraction) -> tuple[float, float]:
-    """Return the epsilon of everything together, at its delta; no delta where there is none to speak of."""
-    if loss.is_pure:
+def total_epsilon(loss: PrivacyLoss, delta: Fraction, most: Fraction) -> tuple[float, float]:
+    """Return the epsilon of everything together, at its delta; at none where it stays within ``most`` without."""
+    if loss.is_pure and (not delta or Fraction(loss.epsilon(0)) <= most):
         return loss.epsilon(0), 0.0
     stated = float(delta)
     stated = math.nextafter(stated, 0.0) if Fraction(stated) > delta else stated
@@ -122,7 +143,8 @@ def standing_of(source: Source, charge: Charge) -> Standing:
     """Look into the ledger, if there is one, without writing to it."""
     file, fresh = source.file, Probe(source.file.budget.budget)
     name, cost = file.dataset.name, _cost(fresh, charge.loss)
-    new = Standing(0.0, min(1.0, cost), fits=_alone(fresh, charge.loss, file.budget.epsilon))
+    alone = _alone(fresh, charge, file.budget.epsilon)
+    new = Standing(0.0, min(1.0, cost), fits=alone, short=frozenset() if alone else _short(fresh, charge.loss))
     try:
         with existing(source.beside(file.ledger)) as ledger:
             if ledger is None or name not in ledger.names:
@@ -134,7 +156,9 @@ def standing_of(source: Source, charge: Charge) -> Standing:
             if (same := entry_of(ledger, name, charge.purpose)) is not None:
                 return Standing(before, before, fits=True, stored=same.number)
             fits = account.fits(charge.loss) or (not account.spent.amount and new.fits)
-            return Standing(before, min(1.0, before + cost), fits=fits)
+            failed = float(account.spent.failure / account.rule.failures) if account.rule.failures else 0.0
+            short = frozenset() if fits else _short(account, charge.loss)
+            return Standing(before, min(1.0, before + cost), fits=fits, failed=min(1.0, failed), short=short)
     except LedgerError as error:
         return replace(new, fits=False, problem=str(error))
 
@@ -157,19 +181,53 @@ def _cost(account: Probe, loss: PrivacyLoss) -> float:
         return 1.0
 
 
-def _alone(account: Probe, loss: PrivacyLoss, epsilon: Fraction) -> bool:
-    """Whether a loss fits, or may take all of an account from which nothing was spent."""
-    return account.fits(loss) or Fraction(loss.delta(epsilon)) <= account.delta
+def _short(account: Account, loss: PrivacyLoss) -> frozenset[Part]:
+    """Return which parts of an account do not suffice for a loss."""
+    try:
+        cost, left = account.cost(loss), account.remaining
+    except BudgetExceeded:
+        return frozenset({"amount"})
+    parts: dict[Part, bool] = {"amount": cost.amount > left.amount, "failure": cost.failure > left.failure}
+    return frozenset(part for part, beyond in parts.items() if beyond)
+
+
+def _alone(account: Probe, charge: Charge, epsilon: Fraction) -> bool:
+    """Whether a charge fits, or may take all of an account from which nothing was spent."""
+    return account.fits(charge.loss) or (charge.last and Fraction(charge.loss.delta(epsilon)) <= account.delta)
 
 
 def _about_budget(standing: Standing) -> Iterator[str]:
     if standing.problem:
         yield f"the ledger would refuse this: {standing.problem}"
     elif standing.stored is None and not standing.fits:
-        left = percent(1 - standing.before) if standing.before < 0.9995 else "nothing"
+        left = _left(standing.before)
+        if standing.short == {"failure"}:
+            yield (
+                f"the budget is not enough: of the part of its delta that is kept for releases with a delta of their "
+                f"own {_left(standing.failed)} is left, though {left} of its epsilon. Write a smaller delta under "
+                "spend, or declare the values of columns that are grouped by."
+            )
+            return
         yield f"the budget is not enough: {left} of it is left. Write less under spend, or ask for less accuracy."
     elif standing.stored is None and standing.after > 0.999:
         yield "this spends everything that is left: nothing more can be released from this data set, ever."
+
+
+def _left(spent: float) -> str:
+    return percent(1 - spent) if spent < 0.9995 else "nothing"
+
+
+def _noted(forecast: Forecast, entry: Entry, group: float | None, size: int | None) -> Forecast:
+    """Say where the size of group comes from that errors assume, where it comes from the declared number of people."""
+    if group is None or size is None or entry.group_of(group) != group:
+        return forecast
+    columns = [
+        replace(one, error_note=f"{one.error_note}: {size:,} people spread evenly")
+        if one.error_note.startswith("in a group of")
+        else one
+        for one in forecast.columns
+    ]
+    return replace(forecast, columns=tuple(columns))
 
 
 def _group(source: Source, plan: Plan, entry: Entry) -> int:

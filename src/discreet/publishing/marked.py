@@ -21,10 +21,14 @@ Path = tuple[str | int, ...]
 
 LONGEST = 1_000_000
 DEEPEST = 20
+MOST = 50_000
 
-NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,4})?")
-UNCLEAR = re.compile(r"[-+]?(0\d+(\.\d*)?|0[xob][0-9a-fA-F]+)")
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,4})?", re.ASCII)
+UNCLEAR = re.compile(r"[-+]?(0\d+(\.\d*)?|0[xob][0-9a-fA-F]+)", re.ASCII)
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ufffe\uffff]")
+"""Characters that nobody sees and that files, ledgers or terminals take amiss: controls, halves of characters, and
+those that turn the direction of writing."""
 NULLS = ("", "~", "null", "Null", "NULL")
 TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
@@ -135,6 +139,7 @@ class _Reader:
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text = name, text
         self.lines: dict[Path, tuple[int, int]] = {}
+        self.count = 0
 
     def events(self, yaml: Any) -> Iterable[tuple[Any, int]]:  # noqa: ANN401  the module
         """Yield the documents, each with its first line."""
@@ -152,6 +157,10 @@ class _Reader:
             raise Mistake(self.name, line, "tags (words with !) are not read.", "Write the value alone.")
         if len(path) > DEEPEST:
             raise Mistake(self.name, line, f"nothing is nested more than {DEEPEST} deep.", "Write it in fewer levels.")
+        self.count += 1
+        if self.count > MOST:
+            wrong = f"a file holds at most {MOST:,} values."
+            raise Mistake(self.name, line, wrong, "Declare fewer, or publish less.")
         self.lines.setdefault(path, (line, line))
         if isinstance(event, yaml.ScalarEvent):
             self._ends(path, event)
@@ -185,10 +194,19 @@ class _Reader:
             raise Mistake(self.name, line, "what stands before a colon is a plain name.", "Write name: value.")
         if event.value == "<<":
             raise Mistake(self.name, line, "<< is not read.", "Write the values out.")
+        self._check_seen(event.value, line)
+        if "\n" in event.value or "\t" in event.value:
+            raise Mistake(self.name, line, "a name stands on one line, without tabs.", "Write it so.")
         return str(event.value)
+
+    def _check_seen(self, text: str, line: int) -> None:
+        if (found := UNSEEN.search(text)) is not None:
+            wrong = f"a text holds the character U+{ord(found[0]):04X}, which cannot be seen or published."
+            raise Mistake(self.name, line, wrong, "Remove it, or write it in letters.")
 
     def _scalar(self, event: Any, line: int) -> Any:  # noqa: ANN401
         text: str = event.value
+        self._check_seen(text, line)
         if not event.implicit[0]:
             return text
         if text in NULLS:

@@ -10,6 +10,7 @@ import os
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from discreet.errors import LedgerError
@@ -28,19 +29,57 @@ class Marker:
 
     ledger: str
     dataset: str
+    files: str = ""
+    """Which files it is about, for a marker in the folder of several."""
 
 
 def marker_of(source: Source) -> Path | None:
-    """Return the place of the marker of a file's table; none for a database or several files."""
+    """Return the place of the marker of a file's table; none for a database.
+
+    It lies beside a file or a folder, and for a pattern of several files in the folder above all of them.
+    """
     place = source.beside(source.file.dataset.source)
-    return None if "://" in place or glob.has_magic(place) else Path(f"{place}.account")
+    if "://" in place:
+        return None
+    if not glob.has_magic(place):
+        return Path(f"{place}.account")
+    return _above(place) / f".{source.file.dataset.name}.account"
+
+
+def _above(pattern: str) -> Path:
+    """Return the folder that all files of a pattern are in.
+
+    >>> _above("data/2026-*/visits.parquet").as_posix()
+    'data'
+    """
+    fixed = list(takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts))
+    return Path(*fixed)
 
 
 def check_marker(source: Source, ledger: str | None) -> None:
-    """Refuse a ledger that is not the one of the marker; ``ledger`` is the identity of one, None where it is new."""
-    place = marker_of(source)
-    if place is None or not os.path.lexists(place):
+    """Refuse a ledger that is not the one of the marker; ``ledger`` is the identity of one, None where it is new.
+
+    For several files, markers of any of them count too, and markers in their folder that are about the same pattern.
+    """
+    own = marker_of(source)
+    if own is None:
         return
+    places, pattern = [own], source.beside(source.file.dataset.source)
+    if glob.has_magic(pattern):
+        places += [Path(f"{one}.account") for one in glob.glob(pattern, recursive=True)]  # noqa: PTH207
+        places += [one for one in own.parent.glob(".*.account") if one != own and _read(one).files == _told(source)]
+    for place in places:
+        if os.path.lexists(place):
+            _check(source, place, ledger)
+
+
+def _told(source: Source) -> str:
+    """Return the pattern of several files, as seen from the folder above them."""
+    pattern = source.beside(source.file.dataset.source)
+    return Path(pattern).relative_to(_above(pattern)).as_posix() if glob.has_magic(pattern) else ""
+
+
+def _check(source: Source, place: Path, ledger: str | None) -> None:
     found, name = _read(place), source.file.dataset.name
     if found.ledger != ledger:
         here = "a new one" if ledger is None else ledger
@@ -62,6 +101,7 @@ def write_marker(source: Source, ledger: str) -> str:
     if place is None:
         return ""
     record = {"kind": KIND, "version": VERSION, "ledger": ledger, "dataset": source.file.dataset.name, "note": NOTE}
+    record |= {"files": told} if (told := _told(source)) else {}
     beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
     try:
         if not os.path.lexists(place):
@@ -78,7 +118,7 @@ def _read(place: Path) -> Marker:
     try:
         record = json.loads(place.read_text(encoding="utf-8"))
         if record["kind"] == KIND and record["version"] == VERSION:
-            return Marker(str(record["ledger"]), str(record["dataset"]))
+            return Marker(str(record["ledger"]), str(record["dataset"]), str(record.get("files", "")))
     except (OSError, ValueError, KeyError, TypeError):
         pass
     raise LedgerError(

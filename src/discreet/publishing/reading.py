@@ -14,11 +14,18 @@ from discreet.publishing.marked import Marked, read_yaml
 from discreet.publishing.mistake import Mistake, Mistakes
 from discreet.publishing.sentences import sentences
 from discreet.publishing.spending import Amount
+from discreet.publishing.text import decimal
 from discreet.publishing.written import as_yaml
 
 __all__ = ["Source", "read_release"]
 
-PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@|[?&;]password=", re.IGNORECASE)
+PASSWORD = re.compile(
+    r"""://[^\s/@:]{0,100}:[^\s"']{1,200}@|(?<![a-z0-9])(sslpassword|password|passwd|pwd)=""", re.IGNORECASE
+)
+LARGEST_BOUND = 2**53
+LARGEST_FILE = 4_000_000
+LONGEST_VERSION = 500
+LEVELS = Fraction(1, 2), Fraction(9999, 10000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +51,13 @@ def read_release(path: str | Path, text: str | None = None) -> Source:
     place = Path(path)
     if text is None:
         text = _text(place)
+    if found := list(_passwords(text, place.name)):
+        raise Mistakes(found)
     marked = read_yaml(text, place.name)
     if not isinstance(marked.value, dict):
-        raise Mistake(
-            place.name, None, "the file says nothing.", "Start with: discreet describe data.parquet > release.yaml"
-        )
+        wrong = "the file holds a list or a text, and not settings by name."
+        wrong = "the file says nothing." if marked.value is None else wrong
+        raise Mistake(place.name, None, wrong, "Start with: discreet describe data.parquet > release.yaml")
     try:
         file = ReleaseFile.model_validate(marked.value)
     except ValidationError as error:
@@ -60,12 +69,13 @@ def read_release(path: str | Path, text: str | None = None) -> Source:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes() if path.stat().st_size <= 4_000_000 else None
+        with path.open("rb") as opened:
+            data = opened.read(LARGEST_FILE + 1)
     except OSError as error:
         reason = "there is no such file." if isinstance(error, FileNotFoundError) else "the file cannot be read."
         fix = "Make one with: discreet describe data.parquet > release.yaml"
         raise Mistake(str(path), None, reason, fix) from None
-    if data is None:
+    if len(data) > LARGEST_FILE:
         raise Mistake(path.name, None, "a file has at most a million characters.", "Declare fewer values.")
     try:
         return data.decode("utf-8-sig")
@@ -74,18 +84,55 @@ def _text(path: Path) -> str:
 
 
 def _disagreements(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
-    for check in (_secrets, _anchor, _columns, _protected, _budget, _names, _releases, _shares):
+    for check in (_secrets, _ledger, _anchor, _words, _columns, _protected, _budget, _names, _releases, _shares):
         yield from check(file, marked)
 
 
+def _passwords(text: str, name: str) -> Iterator[Mistake]:
+    """Find passwords anywhere, in comments too: the file is published beside what it releases."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if PASSWORD.search(line):
+            yield Mistake(name, number, *SECRET)
+
+
+SECRET = (
+    "an address holds a password, and this file is published.",
+    "Leave it out, and put it into ~/.pgpass or the variable PGPASSWORD.",
+)
+
+
 def _secrets(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
-    """Find passwords: the file is published beside what it releases."""
-    written = {("dataset", "source"): file.dataset.source, ("ledger",): file.ledger, ("anchor",): file.anchor or ""}
-    written |= {("public", name): place for name, place in file.tables.items()}
-    for place, text in written.items():
+    """Find passwords that were written with escapes."""
+    for place, text in _places(file).items():
         if PASSWORD.search(text):
-            fix = "Leave it out, and put it into ~/.pgpass or the variable PGPASSWORD."
-            yield marked.mistake(place, "an address holds a password, and this file is published.", fix)
+            yield marked.mistake(place, *SECRET)
+
+
+def _places(file: ReleaseFile) -> dict[tuple[str, ...], str]:
+    """Return every path and address in the file."""
+    written: dict[tuple[str, ...], str] = {("dataset", "source"): file.dataset.source, ("ledger",): file.ledger}
+    written |= {("anchor",): file.anchor} if file.anchor is not None else {}
+    return written | {("public", name): place for name, place in file.tables.items()}
+
+
+def _ledger(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
+    for place, text in (("ledger", file.ledger), ("anchor", file.anchor or "")):
+        scheme, _, path = text.partition("://")
+        if path and scheme.partition("+")[0].casefold() == "sqlite":
+            wrong = f"a {place} in SQLite is named by its path, relative to this file."
+            yield marked.mistake((place,), wrong, f"Write {place}: {Path(path).name or 'ledger.sqlite'}.")
+
+
+def _words(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
+    if len(file.dataset.version) > LONGEST_VERSION:
+        wrong = f"a version has at most {LONGEST_VERSION} characters."
+        yield marked.mistake(("dataset", "version"), wrong, 'Write one such as "2026-01".')
+    levels: dict[tuple[str | int, ...], Fraction] = {("level",): file.level}
+    levels |= {("releases", i, "level"): one.level for i, one in enumerate(file.releases) if one.level is not None}
+    for place, level in levels.items():
+        if not LEVELS[0] <= level <= LEVELS[1]:
+            wrong = "a level lies between 0.5 and 0.9999: no error can be told that holds more or less often."
+            yield marked.mistake(place, wrong, "Write one such as 0.95.")
 
 
 def _anchor(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
@@ -101,12 +148,17 @@ def _columns(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
             continue
         place = ("columns", name)
         if (column.min is None) != (column.max is None):
-            low, high = ("0", column.max) if column.min is None else (column.min, "500")
+            low = "0" if column.min is None else decimal(column.min)
+            high = "500" if column.max is None else decimal(column.max)
             fix = f"Write {name}: {{min: {low}, max: {high}}} with your own numbers."
             yield marked.mistake(place, f"{name} has one bound, and both are needed.", fix)
         elif column.min is not None and column.max is not None and column.min > column.max:
             wrong = f"the bounds of {name} are in the wrong order."
-            yield marked.mistake((*place, "max"), wrong, f"Write {name}: {{min: {column.max}, max: {column.min}}}.")
+            fix = f"Write {name}: {{min: {decimal(column.max)}, max: {decimal(column.min)}}}."
+            yield marked.mistake((*place, "max"), wrong, fix)
+        elif column.min is not None and column.max is not None and max(-column.min, column.max) > LARGEST_BOUND:
+            wrong = f"the bounds of {name} are so wide that no answer would say anything, beyond plus or minus 9e15."
+            yield marked.mistake(place, wrong, f"Write {name}: {{min: 0, max: 500}} with your own numbers.")
         elif column.min is not None and column.type not in (None, "int", "float"):
             wrong = f"{name} is of type {column.type}, and bounds are for numbers."
             yield marked.mistake((*place, "min"), wrong, "Write type: float, or remove min and max.")
@@ -117,7 +169,9 @@ def _columns(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
             try:
                 _ = column.column
             except InvalidParameter as error:
-                yield marked.mistake(place, f"{name}: {error}", "Write them all alike: texts in quotes.")
+                fix = f"Write {name}: {{min: 0, max: 500}} with your own numbers."
+                fix = fix if column.values is None else "Write them all alike: texts in quotes."
+                yield marked.mistake(place, f"{name}: {error}", fix)
 
 
 def _told_apart(value: object) -> tuple[type, object]:
@@ -127,7 +181,10 @@ def _told_apart(value: object) -> tuple[type, object]:
 def _protected(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
     try:
         _ = file.protected
-    except InvalidParameter:
+    except InvalidParameter as error:
+        if isinstance(file.unit, str) or file.unit.person_column is not None:
+            yield marked.mistake(("unit",), str(error), "Write unit: {person: user_id, groups: 3, rows: 5}.")
+            return
         wrong = "the number of rows is private under add_remove."
         yield marked.mistake(("unit", "size"), wrong, "Write unit: {row: replace_one, size: 20000}, or remove size.")
 

@@ -86,7 +86,7 @@ def publish(source: Source, foresight: Foresight, folder: Path) -> Outcome:
             raise LedgerError("the charge of this release cannot be found in the ledger. Do not publish it.")
         charged = Charged(id=ledger.id, dataset=name, entry=entry.number, hash=entry.hash)
         spent = min(1.0, float(account.spent.amount / account.rule.limit))
-        lines = lines_of(ledger, name, account.rule.currency)
+        lines = lines_of(ledger, name, account.rule.currency, entry.number)
     made = _Made(source, tuple(answers), foresight.cautions, charged, entry.time[:10], spent, lines)
     files = made.written(folder)
     stored = all(answer.stored for answer in answers)
@@ -126,7 +126,7 @@ class _Made:
         self.source, self.answers, self.cautions, self.charged = source, answers, cautions, charged
         self.date, self.spent, self.lines = date, spent, lines
         self.loss = PrivacyLoss.total([answer.loss for answer in answers])
-        self.epsilon = total_epsilon(self.loss, source.file.delta)
+        self.epsilon = total_epsilon(self.loss, source.file.delta, source.file.total)
 
     def written(self, folder: Path) -> tuple[str, ...]:
         """Write everything; if that fails, say that nothing is lost."""

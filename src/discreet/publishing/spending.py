@@ -11,7 +11,7 @@ from discreet.publishing.written import Delta, Part, Positive, refuse
 
 __all__ = ["Amount", "Share", "Spend"]
 
-PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%", re.ASCII)
 
 
 class Amount(Part):

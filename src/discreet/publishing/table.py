@@ -6,9 +6,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
+from discreet.errors import DiscreetError
 from discreet.publishing.entry import Entry, Wrong
 from discreet.publishing.text import quoted, select
 from discreet.publishing.written import Name, Text, refuse
+from discreet.tables.sql.options import options
+from discreet.tables.sql.words import words
 
 __all__ = ["GroupBy", "Table"]
 
@@ -36,6 +39,15 @@ GroupBy = Annotated[
     ),
 ]
 """Columns to group by, or names and the SQL that makes them."""
+
+
+def _costs(query: str) -> bool:
+    """Whether a query says an epsilon or a delta itself."""
+    try:
+        told, _ = options(words(query))
+    except DiscreetError:  # it is refused when it is planned, in its own words
+        return False
+    return told.epsilon is not None or told.delta is not None
 
 
 class Table(Entry):
@@ -67,6 +79,9 @@ class Table(Entry):
         yield from super().wrong(bounds)
         if self.query is None and not self.columns:
             yield (), "a table says what is asked.", "Write sql: SELECT ..., or columns: {n: COUNT(*)}."
+        if self.query is not None and (self.spend is not None or self.error is not None) and _costs(self.query):
+            said = "spend" if self.spend is not None else "error"
+            yield (said,), f"the SQL says what it costs in OPTIONS(...), and {said} says it too.", "Remove one of them."
         for name in ("columns", "group_by", "where"):
             if self.query is not None and getattr(self, name) is not None:
                 yield (name,), f"a table has sql, or {name} and other fields, not both.", f"Put {name} into the SQL."

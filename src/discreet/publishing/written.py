@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from discreet.errors import InvalidParameter
 from discreet.exact import finite
-from discreet.publishing.marked import Number
+from discreet.publishing.marked import UNSEEN, Number
 
 __all__ = [
     "Delta",
@@ -35,6 +35,12 @@ __all__ = [
 
 MISTAKE = "mistake"
 LONGEST_NAME = 60
+MOST_DIGITS = 50
+LARGEST = 2**40
+"""More people or rows than any table has."""
+
+DEVICES = frozenset({"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)})
+"""Names that are no files on some systems, whatever their ending."""
 
 
 class Part(BaseModel):
@@ -73,6 +79,8 @@ def _text(value: object) -> str:
         return value.isoformat()
     if not isinstance(value, str) or not value.strip():
         refuse("a text is needed here.", "Write it behind the colon, in quotes if it holds a colon itself.")
+    if UNSEEN.search(value) is not None:
+        refuse("a text holds a character that cannot be seen or published.", "Remove it, or write it in letters.")
     return value.strip()
 
 
@@ -83,6 +91,8 @@ def _name(value: object) -> str:
             "a name of files has letters, digits, _ and - alone, and at most 60 of them.",
             "Write a name such as by_city.",
         )
+    if text.casefold() in DEVICES:
+        refuse("some systems take this name for a device, not for a file.", "Write a name such as by_city.")
     return text
 
 
@@ -99,6 +109,8 @@ def _identifier(value: object) -> str:
 def _number(value: object) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
         refuse("a number is needed here.", "Write it in digits, such as 0.5 or 1e-7.")
+    if isinstance(value, Number) and len(re.findall("[0-9]", re.split("[eE]", value.text)[0])) > MOST_DIGITS:
+        refuse(f"a number has at most {MOST_DIGITS} digits.", "Write fewer, such as 0.5 or 1e-7.")
     try:
         return finite(value, "a number")
     except InvalidParameter:
@@ -116,6 +128,8 @@ def _whole(value: object) -> int:
     number = _number(value)
     if number.denominator != 1 or number < 1:
         refuse("a whole number of at least 1 is needed here.", "Write one such as 5.")
+    if number > LARGEST:
+        refuse("this number is larger than any table.", "Write one such as 5.")
     return number.numerator
 
 
@@ -136,15 +150,15 @@ def _delta(value: object) -> Fraction:
 def _key(value: object) -> str | int | bool | date | None:
     if value is None or isinstance(value, bool | date | str):
         return value
-    if isinstance(value, Decimal | int) and Fraction(value).denominator == 1:
-        return int(value)
+    if isinstance(value, Decimal | int) and (number := _number(value)).denominator == 1:
+        return number.numerator
     refuse(
         "a declared value is a text, a whole number, a day, true or false.", "Write decimals in quotes, or use bins."
     )
 
 
 def _filling(value: object) -> str | int | float | bool | date | None:
-    if isinstance(value, Decimal) and Fraction(value).denominator != 1:
+    if isinstance(value, Decimal) and _number(value).denominator != 1:
         return float(_number(value))
     return _key(value)
 

@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import MissingExtra
+from discreet.session.text_table import visible
 from discreet.session.values import write
 
 if TYPE_CHECKING:
     from discreet.session.answer import Answer
 
-__all__ = ["arrow_table", "numpy_column", "pandas_frame", "polars_frame", "write_csv"]
+__all__ = ["arrow_table", "csv_bytes", "numpy_column", "pandas_frame", "polars_frame", "write_csv"]
 
 SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 DECIMAL_DIGITS = 38
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a spreadsheet takes for the start of a formula, in quotes or not."""
 
 
 def numpy_column(values: Sequence[object]) -> np.ndarray:
@@ -69,16 +73,26 @@ def polars_frame(answer: "Answer") -> Any:  # noqa: ANN401  polars is optional
     return pl.from_arrow(arrow_table(answer))
 
 
-def write_csv(answer: "Answer", path: str | os.PathLike[str]) -> None:
-    """Write a file that is either complete or not there: beside its place first, then moved onto it.
+def csv_bytes(answer: "Answer") -> bytes:
+    """Return a table as CSV in UTF-8. Numbers are as they are, and None is an empty field without quotes.
 
-    Text is quoted and otherwise written as it is; None is an empty field without quotes.
+    Text is quoted, and made safe for whoever opens the file in a spreadsheet or prints it: a text that starts like a
+    formula has an apostrophe before it, and characters that move a cursor, turn text around or show nothing are written
+    as escapes. Keys that must be exact are read from Arrow, pandas, Polars, Parquet or JSON, which change nothing.
     """
-    target = Path(path)
     columns = [answer.column(name) for name in answer.names]
     lines = [",".join(map(_csv_field, answer.names))]
     lines += [",".join(_csv_field(column[i]) for column in columns) for i in range(len(answer))]
-    text = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+
+
+def write_csv(answer: "Answer", path: str | os.PathLike[str]) -> None:
+    """Write a file that is either complete or not there: beside its place first, then moved onto it.
+
+    What it holds is said by ``csv_bytes``.
+    """
+    target = Path(path)
+    text = csv_bytes(answer)
     beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         with beside.open("xb") as file:
@@ -128,8 +142,18 @@ def _csv_field(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return '"' + value.replace('"', '""') + '"'
+            return '"' + _harmless(value).replace('"', '""') + '"'
     return _text(value)
+
+
+def _harmless(text: str) -> str:
+    r"""Return a text that no spreadsheet runs and no terminal obeys.
+
+    >>> _harmless("Oslo"), _harmless("=1+1"), _harmless("-40"), _harmless("a\x1b[2J")
+    ('Oslo', "'=1+1", "'-40", 'a\\x1b[2J')
+    """
+    starts = text.startswith(FORMULA) or text.lstrip().startswith(FORMULA)
+    return ("'" if starts else "") + visible(text)
 
 
 def _text(value: object) -> str:

@@ -183,8 +183,11 @@ class DuckDBEngine(Engine):
         )
 
 
+LONGEST_HEADER = 1_000_000
+
+
 def _header(path: str, comma: str) -> list[str]:
-    """Return the names in the first line of a CSV file."""
+    """Return the names in the first line of a CSV file: no quote may go on into the rows."""
     try:
         if path.endswith(".zst"):
             raise InvalidParameter("compressed CSV files are read as .gz: their first line holds the names.")
@@ -193,7 +196,7 @@ def _header(path: str, comma: str) -> list[str]:
             if path.endswith(".gz")
             else Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as lines
         ):
-            names = next(csv.reader(lines, delimiter=comma), [])
+            names = next(csv.reader([lines.readline(LONGEST_HEADER)], delimiter=comma, strict=True), [])
     except (OSError, EOFError, csv.Error):
         raise InvalidParameter(f"{path} cannot be read as a CSV file.") from None
     if not names or len(set(names)) < len(names) or not all(names):
