@@ -198,7 +198,7 @@ def test_the_data_itself_is_not_written_over(folder):
     (folder / "release.yaml").unlink()
     result = run("release", "next.yaml", "-o", ".", "--yes")
     assert result.exit_code == 2
-    assert "holds visits.parquet already" in result.stderr
+    assert "visits.parquet must stay" in result.stderr
     assert (folder / "visits.parquet").read_bytes() == before
     assert not (folder / "ledger.sqlite").exists()
 
