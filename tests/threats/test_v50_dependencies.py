@@ -22,7 +22,12 @@ import discreet
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(Path(discreet.__file__).parent.rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-IMPORTED_AS = {"python-flint": "flint", "vl-convert-python": "vl_convert", "PyYAML": "yaml"}
+IMPORTED_AS = {
+    "python-flint": "flint",
+    "vl-convert-python": "vl_convert",
+    "PyYAML": "yaml",
+    "pydantic-core": "pydantic_core",
+}
 USERS = ("plots", "report", "cli", "tables", "postgres", "spark", "ledger", "publish")
 CORE = 4
 
