@@ -1,10 +1,10 @@
 """What a function must tell of itself so that noise may be fitted to the data at hand.
 
 The *local sensitivity* ``LS(x)`` is how far one record can move the value at a data set x. Noise of that size would
-tell neighbours apart, so Nissim, Raskhodnikova and Smith ("Smooth Sensitivity and Sampling in Private Data Analysis", STOC
-2007) use a bound that neighbours nearly share: S is *beta-smooth* if ``S(x) >= LS(x)`` and ``S(x) <= e^beta S(y)`` for
-all neighbours x and y. With ``A(x, k)`` the largest local sensitivity within k records of x, the least such bound is
-``max_k e^(-beta k) A(x, k)``.
+tell neighbours apart, so Nissim, Raskhodnikova and Smith ("Smooth Sensitivity and Sampling in Private Data Analysis",
+STOC 2007) use a bound that neighbours nearly share: S is *beta-smooth* if ``S(x) >= LS(x)`` and ``S(x) <= e^beta S(y)``
+for all neighbours x and y. With ``A(x, k)`` the largest local sensitivity within k records of x, the least such bound
+is ``max_k e^(-beta k) A(x, k)``.
 """
 
 from typing import Any, Protocol, runtime_checkable
