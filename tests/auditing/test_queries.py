@@ -8,7 +8,7 @@ import pytest
 import discreet as dp
 import discreet.session.release as release
 from discreet import audit, count
-from discreet.auditing.queries import CopiedQuery, our_queries, table_neighbours
+from discreet.auditing.queries import CopiedPlan, CopiedQuery, our_queries, table_neighbours
 from discreet.auditing.registry import TIERS, examine, registered
 from discreet.session.noise import Noise
 from discreet.tables.bounding import Rows
@@ -28,16 +28,26 @@ def test_no_claim_of_a_query_is_refuted(entry):
     assert not examine(entry, replace(TIERS["fast"], draws=3_000, seconds=1.0)).refuted
 
 
-def examined(query):
+def examined(query, claims=None):
     return audit(
         lambda data: query.draw(data, 1)[0],
-        claims=query.claims,
+        claims=claims or query.claims,
         neighbours=list(table_neighbours(query.unit)),
         batch=query.draw,
         draws=20_000,
         seconds=600,
         alpha=1e-9,
     )
+
+
+def test_a_plan_that_is_charged_for_one_query_alone_is_refuted():
+    """What every query of a plan costs must be in its claim: two counts and a sum for the price of one count."""
+    parts = ({"n": count()}, {"total": dp.sum("spent")}, {"again": count()})
+    plan = CopiedPlan(tuple(CopiedQuery(part, PERSON) for part in parts), epsilon=3)
+    with plan.queries[0].session([], 1) as session:
+        one = session.planned(plan.queries[0].query(1), epsilon=1).loss
+    assert not examined(plan).refuted
+    assert examined(plan, one).refuted
 
 
 @pytest.mark.parametrize("unit", [Row(), PERSON])

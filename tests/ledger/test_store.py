@@ -313,6 +313,7 @@ class TestPostgres:
             one, two = (ledger.account(name, budget=Budget(1)) for name in ("visits", "shops"))
             with ledger.store.writing(one._place):
                 two.spend(TENTH)
+            assert (one.spent.amount, two.spent.amount) == (0, Fraction(1, 10))
 
     def test_patience_ends(self, postgres_base, monkeypatch):
         import psycopg
@@ -327,6 +328,7 @@ class TestPostgres:
                 account.spend(TENTH)
             other.execute("SELECT pg_advisory_unlock_all()")
             account.spend(TENTH)
+            assert account.spent.amount == Fraction(1, 10)
 
     def test_a_writer_that_stops_in_the_middle_is_thrown_out(self, postgres_base, monkeypatch):
         from discreet.ledger import store

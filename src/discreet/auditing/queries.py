@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from discreet.accounting import Budget, PrivacyLoss
 from discreet.auditing.entries import Entry
-from discreet.session import Session
+from discreet.session import Answer, Request, Session
 from discreet.tables import Bounds, Query, Values, count, mean, median, quantiles, sum, top_k  # noqa: A004
 from discreet.tables.aggregates import Aggregate, count_distinct, max, variance  # noqa: A004
 from discreet.units import Person, Row
 
-__all__ = ["CopiedQuery", "our_queries"]
+__all__ = ["CopiedPlan", "CopiedQuery", "our_queries"]
 
 CITIES = ("Bergen", "Oslo", "Ulm")
 
@@ -51,14 +51,17 @@ class CopiedQuery:
     @property
     def claims(self) -> PrivacyLoss:
         """What the session charges for one copy."""
-        with self._session([], 1) as session:
-            loss: PrivacyLoss = self._plan(session, 1).loss
+        with self.session([], 1) as session:
+            loss: PrivacyLoss = session.planned(self.query(1), **self._settings).loss
         return loss
 
     def draw(self, data: Sequence[Record], draws: int) -> npt.NDArray[np.float64]:
         """Return one row of outputs for each of so many releases of a data set."""
-        with self._session(data, draws) as session:
-            answer = session.release(self._query(draws), **self._settings)
+        with self.session(data, draws) as session:
+            return self.outputs(session.release(self.query(draws), **self._settings), draws)
+
+    def outputs(self, answer: Answer, draws: int) -> npt.NDArray[np.float64]:
+        """Return one row of outputs for each copy of an answer."""
         shown = list(answer.columns)
         width = len(CITIES) if self.by_city or self.private_cities else 1
         outputs = np.full((draws, width, len(shown)), -(2.0**40))  # a group that is not shown
@@ -75,10 +78,8 @@ class CopiedQuery:
     def _settings(self) -> dict[str, Any]:
         return {"epsilon": self.epsilon, "delta": self.delta, "noise": self.noise}
 
-    def _plan(self, session: Session, draws: int) -> Any:  # noqa: ANN401  a plan
-        return session.planned(self._query(draws), **self._settings)
-
-    def _query(self, draws: int) -> Query:
+    def query(self, draws: int) -> Query:
+        """Return the query, grouped by copy."""
         keys: dict[str, Any] = {"copy": range(draws)}
         query = Query("people")
         if self.private_cities:
@@ -86,7 +87,8 @@ class CopiedQuery:
         names = ("city", "copy") if self.by_city else ("copy",)
         return query.group_by(*names, keys=keys).agg(**self.aggregates)
 
-    def _session(self, data: Sequence[Record], draws: int) -> Session:
+    def session(self, data: Sequence[Record], draws: int) -> Session:
+        """Return a session on so many copies of a data set."""
         people = {name: place for place, name in enumerate(dict.fromkeys(row["user"] for row in data))}
         columns: dict[str, list[Any]] = {"user": [], "copy": [], "city": [], "spent": []}
         for copy in range(draws):
@@ -102,6 +104,36 @@ class CopiedQuery:
             unit=self.unit,
             budget=Budget(1000, 0.5),
         )
+
+
+@dataclass(frozen=True)
+class CopiedPlan:
+    """Several queries of one unit, released together by one plan; what they say of epsilon themselves is not used."""
+
+    queries: tuple[CopiedQuery, ...]
+    epsilon: float = 1.0
+    delta: float = 0.0
+
+    @property
+    def unit(self) -> Row | Person:
+        """Who is protected."""
+        return self.queries[0].unit
+
+    @property
+    def claims(self) -> PrivacyLoss:
+        """The loss of all of them together, for one copy."""
+        with self.queries[0].session([], 1) as session:
+            loss: PrivacyLoss = session.planned_loss(self._requests(1), epsilon=self.epsilon, delta=self.delta)
+        return loss
+
+    def draw(self, data: Sequence[Record], draws: int) -> npt.NDArray[np.float64]:
+        """Return one row with the outputs of all queries for each of so many releases of a data set."""
+        with self.queries[0].session(data, draws) as session:
+            answers = session.plan(self._requests(draws), epsilon=self.epsilon, delta=self.delta)
+        return np.hstack([one.outputs(answer, draws) for one, answer in zip(self.queries, answers, strict=True)])
+
+    def _requests(self, draws: int) -> list[Request]:
+        return [Request(one.query(draws), noise=one.noise) for one in self.queries]
 
 
 def _arrow(columns: dict[str, list[Any]]) -> Any:  # noqa: ANN401  an Arrow table
@@ -135,7 +167,7 @@ def our_queries() -> tuple[Entry, ...]:
         return ()
     row, replaced = Row(), Row(relation="replace_one")
     one, two = Person("user", groups=1, rows=2), Person("user", groups=2, rows=2)
-    copied = {
+    copied: dict[str, CopiedQuery | CopiedPlan] = {
         "query: count of persons' rows": CopiedQuery({"n": count()}, one),
         "query: sum": CopiedQuery({"total": sum("spent")}, row),
         "query: sum, persons": CopiedQuery({"total": sum("spent")}, one),
@@ -152,13 +184,30 @@ def our_queries() -> tuple[Entry, ...]:
         "query: greatest": CopiedQuery({"top": max("spent")}, one, epsilon=2),
         "query: quartiles": CopiedQuery({"q": quantiles("spent", [0.25, 0.5, 0.75])}, row, epsilon=2),
         "query: top list": CopiedQuery({"top": top_k("city", 2)}, one, epsilon=2),
+        "plan: count, sum and median": CopiedPlan(
+            (
+                CopiedQuery({"n": count()}, one),
+                CopiedQuery({"total": sum("spent")}, one),
+                CopiedQuery({"q": median("spent")}, one),
+            ),
+            epsilon=2,
+            delta=0.01,
+        ),
+        "plan: gaussian and private cities": CopiedPlan(
+            (
+                CopiedQuery({"total": sum("spent")}, two, noise="gaussian", private_cities=True),
+                CopiedQuery({"n": count()}, two, private_cities=True),
+            ),
+            epsilon=2,
+            delta=0.05,
+        ),
     }
     return tuple(
         Entry(name, _single(one), one.claims, table_neighbours(one.unit), one.draw) for name, one in copied.items()
     )
 
 
-def _single(query: CopiedQuery) -> Callable[[Sequence[Record]], npt.NDArray[np.float64]]:
+def _single(query: CopiedQuery | CopiedPlan) -> Callable[[Sequence[Record]], npt.NDArray[np.float64]]:
     def release(data: Sequence[Record]) -> npt.NDArray[np.float64]:
         drawn: npt.NDArray[np.float64] = query.draw(data, 1)[0]
         return drawn
