@@ -78,13 +78,6 @@ WAITING = (
         "Haeberlen, Pierce and Narayan, Differential Privacy Under Fire, USENIX Security 2011.",
     ),
     waits(
-        31,
-        "the sparse vector",
-        "A sparse-vector algorithm must be one that has a proof.",
-        "One version, with noise on threshold and queries, a cutoff, and no value released from the comparison.",
-        "Lyu, Su and Li, Understanding the Sparse Vector Technique, VLDB 2017.",
-    ),
-    waits(
         32,
         "smooth sensitivity",
         "Noise about a local sensitivity must not tell what that sensitivity is.",
