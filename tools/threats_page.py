@@ -78,13 +78,6 @@ WAITING = (
         "Haeberlen, Pierce and Narayan, Differential Privacy Under Fire, USENIX Security 2011.",
     ),
     waits(
-        32,
-        "smooth sensitivity",
-        "Noise about a local sensitivity must not tell what that sensitivity is.",
-        "Only smooth bounds, and only with laws of noise that are proven for them.",
-        "Nissim, Raskhodnikova and Smith, Smooth Sensitivity and Sampling, STOC 2007.",
-    ),
-    waits(
         49,
         "the service",
         "Nothing exact may stand beside a noisy answer: row counts, bytes read, plans, cache hits, logs.",
