@@ -39,6 +39,9 @@ No theorem needs to be believed: ``brute_force`` tries every pair of neighbours 
 
 >>> str(brute_force(colours, [{"hair": hair} for hair in colours.bins], size=3, relation="replace_one"))
 '2'
+
+Where the sensitivity at the data at hand is far below that of all data sets, see ``discreet.sensitivity.smooth`` for
+numbers and ``discreet.sensitivity.graphs`` for graphs.
 """
 
 from discreet.sensitivity.brute_force import brute_force
@@ -47,7 +50,8 @@ from discreet.sensitivity.counts import Counts
 from discreet.sensitivity.histogram import Histogram
 from discreet.sensitivity.mean import Mean
 from discreet.sensitivity.norms import norm
+from discreet.sensitivity.restricted import Restricted
 from discreet.sensitivity.sum import Sum
 from discreet.sensitivity.variance import Variance
 
-__all__ = ["Count", "Counts", "Histogram", "Mean", "Sum", "Variance", "brute_force", "norm"]
+__all__ = ["Count", "Counts", "Histogram", "Mean", "Restricted", "Sum", "Variance", "brute_force", "norm"]
