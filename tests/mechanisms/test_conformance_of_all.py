@@ -1,6 +1,8 @@
 """Every mechanism we ship keeps the contract that we ask of others."""
 
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +78,22 @@ def test_keeps_the_contract(mechanism, outputs, monkeypatch):
         assert {"claim", "law"} <= set(done.passed)
 
 
+ELSEWHERE = {
+    "BoundedLocal": "test_bounded_local.py",
+    "CandidateQuantile": "test_candidate_quantile.py",
+    "InverseSensitivity": "test_inverse_sensitivity.py",
+    "Mode": "test_stability.py",
+    "ProposeTestRelease": "test_propose_test_release.py",
+    "SampleAndAggregate": "test_sample_and_aggregate.py",
+    "SmoothInterval": "test_smooth_quantile.py",
+    "SmoothNoise": "admissible/test_smooth_noise.py",
+    "SmoothQuantile": "test_smooth_quantile.py",
+    "StableValue": "test_stability.py",
+    "TestedQuantile": "test_tested_quantile.py",
+}
+"""Mechanisms that need neighbours of their own, and where they keep the contract."""
+
+
 def test_no_mechanism_is_left_out():
     """A class with a release and a loss of its own that is exported must appear above."""
     shipped = {
@@ -83,4 +101,13 @@ def test_no_mechanism_is_left_out():
         for name in discreet.mechanisms.__all__
         if isinstance(cls := getattr(discreet.mechanisms, name), type) and hasattr(cls, "release")
     } - {discreet.mechanisms.Mechanism, discreet.mechanisms.Lifted}
-    assert shipped == {type(mechanism) for mechanism, _ in MECHANISMS}
+    assert {cls.__name__ for cls in shipped} == {type(mechanism).__name__ for mechanism, _ in MECHANISMS} | set(
+        ELSEWHERE
+    )
+
+
+@pytest.mark.parametrize(("name", "file"), ELSEWHERE.items())
+def test_the_others_are_checked_where_it_is_said(name, file):
+    text = Path(__file__).parent.joinpath(file).read_text(encoding="utf-8")
+    assert re.search(rf"\b{name}\(", text)
+    assert "check_mechanism(" in text

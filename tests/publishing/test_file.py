@@ -103,6 +103,10 @@ def test_columns_become_a_schema():
             "SELECT city, QUANTILE_CONT(age, [0.1, 0.5]) AS age FROM visits WHERE (age > 0) GROUP BY city",
         ),
         ("{quantiles: a, column: age, at: [0.5]}", "SELECT QUANTILE_CONT(age, 0.5) AS age FROM visits"),
+        (
+            "{quantiles: a, column: age, at: [0.5], method: smooth}",
+            "SELECT QUANTILE_CONT(age, 0.5, 'smooth') AS age FROM visits",
+        ),
     ],
 )
 def test_kinds_become_queries(entry, sql):

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.accounting import PrivacyLoss
 from discreet.accounting.filters import Zcdp
-from discreet.accounting.terms import Approximate, BoundedRange, DiscreteGaussian, DiscreteLaplace, Pure
+from discreet.accounting.terms import Approximate, BoundedRange, DiscreteGaussian, DiscreteLaplace, Laplace, Pure
 from discreet.accounting.terms.base import Term
 from discreet.publishing.certificate import Certified
 from discreet.session.columns import TREE
@@ -31,6 +31,7 @@ DECLARED = re.compile(r"public: ([0-9,]+) declared")
 NOISE = re.compile(r"(integer Laplace noise, scale|discrete Gaussian noise, sigma) ([0-9.,e+-]{1,30})")
 TREE_TOLD = "tree of noisy counts"
 CHOICES = ("exponential mechanism", "exponential mechanism, one after another")
+SMOOTH_TOLD, TESTED_TOLD = "smooth sensitivity", "propose-test-release"
 
 
 def terms_of(loss: PrivacyLoss) -> Counter[Any]:
@@ -93,7 +94,10 @@ class Told:
         listed, unit = set(self.parameters["noise"].values()), self.unit
         size_is_public = isinstance(unit, Row) and unit.size is not None and not self.one.answer.keys
         for name, column in self.one.answer.columns.items():
-            known = column.method in (TREE_TOLD, *CHOICES) or set(column.method.split("; ")) <= listed
+            known = (
+                column.method in (TREE_TOLD, SMOOTH_TOLD, TESTED_TOLD, *CHOICES)
+                or set(column.method.split("; ")) <= listed
+            )
             if not known and not (size_is_public and not column.method):
                 return f"the noise of {name} is not listed"
         return ""
@@ -174,10 +178,30 @@ class Told:
             return "the loss has no term for its quantiles"
         if methods & set(CHOICES) and (not chosen or chosen % groups):
             return "the loss has no term for its choices"
-        others = sum(left.values()) - trees * (TREE_TOLD in methods) - chosen * bool(methods & set(CHOICES))
+        fitted, problem = self._fitted(left)
+        if problem:
+            return problem
+        others = sum(left.values()) - trees * (TREE_TOLD in methods) - chosen * bool(methods & set(CHOICES)) - fitted
         if self.declared is None:
             return "" if others else "the loss has no term for the choice of groups"
         return "the loss has terms that nothing is told of" if others else ""
+
+    def _fitted(self, left: Counter[Any]) -> tuple[int, str]:
+        """Return how many terms are of quantiles with fitted noise, and what is wrong with them.
+
+        By smooth sensitivity each has one for its value and one for its interval; a tested one has an epsilon with a
+        delta, as private groups may have too.
+        """
+        told = Counter(column.method for column in self.one.answer.columns.values())
+        smooth, tested = (self.parameters["groups"] * told[words] for words in (SMOOTH_TOLD, TESTED_TOLD))
+        found: Counter[type[Term]] = Counter()
+        for term, count in left.items():
+            found[type(term)] += count if _plain(term) else 0
+        if smooth and not found[Pure] == found[Laplace] == smooth:
+            return 0, "the loss has no term for its quantiles by smooth sensitivity"
+        if found[Approximate] < tested:
+            return 0, "the loss has no term for its tested quantiles"
+        return 2 * smooth + tested, ""
 
     def _adds_up(self, left: Counter[Any]) -> str:
         """Compare the epsilon that the answer was planned with, at its delta, with what its terms add up to."""
@@ -210,7 +234,7 @@ def _plain(term: Term) -> Fraction:
     """Return the epsilon of a term that has one by itself."""
     if isinstance(term, DiscreteLaplace):
         return term.sensitivity / Fraction(term.scale)
-    return Fraction(term.epsilon) if isinstance(term, Approximate | BoundedRange | Pure) else Fraction(0)
+    return Fraction(term.epsilon) if isinstance(term, Approximate | BoundedRange | Laplace | Pure) else Fraction(0)
 
 
 def _failure(term: Term) -> Fraction:

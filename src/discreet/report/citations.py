@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from discreet.accounting import Budget, PrivacyLoss
+from discreet.accounting.terms import Approximate
 from discreet.report import papers
 from discreet.report.papers import Paper
 from discreet.session.answer import Answer
@@ -46,6 +47,17 @@ TREE = Mechanism(
     "Tree of noisy counts",
     "Counts of ever finer ranges get noise each, and quantiles are read from all of them together.",
     (papers.TREE,),
+)
+SMOOTH = Mechanism(
+    "Smooth sensitivity",
+    "A number gets as much noise as one member could move it by in data like these, and how much that was is told with "
+    "noise of its own.",
+    (papers.SMOOTH,),
+)
+TESTED = Mechanism(
+    "Propose-test-release",
+    "Whether any one member could move a number far is tested with noise first; where that may be, there is no number.",
+    (papers.PROPOSED,),
 )
 OPTIMAL = Mechanism(
     "Optimal selection of groups",
@@ -96,6 +108,8 @@ NAMED = (
     ("exponential mechanism, one after another", TOP),
     ("exponential mechanism", EXPONENTIAL),
     ("tree of noisy counts", TREE),
+    ("smooth sensitivity", SMOOTH),
+    ("propose-test-release", TESTED),
     ("gaussian", GAUSSIAN),
     ("laplace", LAPLACE),
     ("geometric", LAPLACE),
@@ -121,7 +135,8 @@ def mechanisms(answer: Answer) -> dict[Mechanism, tuple[str, ...]]:
         if "tree of noisy counts" in estimates.method:  # the noise of its nodes
             found.setdefault(LAPLACE, []).append(column)
     if answer.parameters.get("threshold") is not None:
-        found[_selection(answer.loss)] = ["which groups appear"]
+        tested = sum(_named(estimates.method) is TESTED for estimates in answer.columns.values())
+        found[_selection(answer.loss, tested)] = ["which groups appear"]
     return {mechanism: tuple(columns) for mechanism, columns in found.items()}
 
 
@@ -150,7 +165,7 @@ def _named(method: str) -> Mechanism:
     return Mechanism(visible(method))
 
 
-def _selection(loss: PrivacyLoss) -> Mechanism:
-    """Return which selection a loss is of: optimal ones have an epsilon beside their delta."""
-    shares = [term for term, _ in loss.terms if term.kind == "approximate"]
-    return OPTIMAL if any(getattr(term, "epsilon", 0) for term in shares) else THRESHOLD
+def _selection(loss: PrivacyLoss, tested: int) -> Mechanism:
+    """Return which selection a loss is of: optimal ones have an epsilon beside their delta, as tested columns have."""
+    shares = [term for term, _ in loss.terms if isinstance(term, Approximate) and term.epsilon]
+    return OPTIMAL if len(shares) > (1 if tested else 0) else THRESHOLD

@@ -29,10 +29,14 @@ COMPOSITION = Paper(
     "Our Data, Ourselves: Privacy via Distributed Noise Generation",
     "EUROCRYPT 2006",
 )
+SMOOTH = Paper(
+    "Nissim, Raskhodnikova and Smith", "Smooth Sensitivity and Sampling in Private Data Analysis", "STOC 2007"
+)
 EXPONENTIAL = Paper("McSherry and Talwar", "Mechanism Design via Differential Privacy", "FOCS 2007")
 GEOMETRIC = Paper(
     "Ghosh, Roughgarden and Sundararajan", "Universally Utility-Maximizing Privacy Mechanisms", "STOC 2009"
 )
+PROPOSED = Paper("Dwork and Lei", "Differential Privacy and Robust Statistics", "STOC 2009")
 THRESHOLD = Paper(
     "Korolova, Kenthapadi, Mishra and Ntoulas", "Releasing Search Queries and Clicks Privately", "WWW 2009"
 )

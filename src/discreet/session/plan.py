@@ -6,7 +6,7 @@ costs and how far off each column may be. It is the same for every data set.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -84,7 +84,7 @@ class Plan:
     def delta(self) -> Fraction:
         """The delta that belongs to the epsilon of this query."""
         gaussian = any(noise.kind == "gaussian" for noise in self.noise.values())
-        keys = self.settings.key_delta if self.selection is not None else Fraction(0)
+        keys = self.settings.key_delta if self.selection is not None or _tested(self.columns) else Fraction(0)
         return keys + (self.settings.delta if gaussian else 0)
 
     @property
@@ -181,7 +181,15 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         if name not in known
     }
     selection_epsilon = settings.epsilon * split.keys
-    selection = None if public is not None else _selection(settings, selection_epsilon, groups, relation)
+    tested = _tested(workshop.columns)
+    if tested and not settings.key_delta:
+        raise InvalidParameter(
+            "method 'ptr' tests before it releases, which takes a delta above 0. Open the session with "
+            "dp.Budget(epsilon, delta), or take method 'smooth'."
+        )
+    key_delta = settings.key_delta / 2 if tested and public is None else settings.key_delta
+    key_settings = replace(settings, key_delta=key_delta)
+    selection = None if public is not None else _selection(key_settings, selection_epsilon, groups, relation)
     epsilon_left = settings.epsilon
     group_count = None
     if settings.count_groups:
@@ -192,11 +200,18 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         epsilon_left -= share
     scale = epsilon_left / settings.epsilon
     if selection is not None:
-        selection = _selection(settings, selection_epsilon * scale, groups, relation)
+        selection = _selection(key_settings, selection_epsilon * scale, groups, relation)
     noise = split.additive(reaches, epsilon_left, settings)
     ranks = {
         column.name: rank_mechanism(
-            column, epsilon_left * split.ranks[column.name], groups, rows, relation, settings.level
+            column,
+            epsilon_left * split.ranks[column.name],
+            groups,
+            rows,
+            relation,
+            settings.level,
+            delta=key_delta / max(tested, 1),
+            single=single,
         )
         for column in workshop.columns
         if isinstance(column, Ranked)
@@ -222,6 +237,11 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         settings,
         loss.under(relation),
     )
+
+
+def _tested(columns: Sequence[Column | Ranked]) -> int:
+    """Return how many columns are tested before they are released, at the cost of a delta."""
+    return sum(isinstance(column, Ranked) and column.method == "ptr" for column in columns)
 
 
 def _scope(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, str, Typed | None]:

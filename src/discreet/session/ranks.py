@@ -17,6 +17,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.mechanisms import GridQuantile, QuantileTree, TopK
 from discreet.session.columns import TREE, Ranked
 from discreet.session.estimates import Estimates
+from discreet.session.smooth_ranks import Proposed, Smooth, over_groups
 from discreet.tables.grid import Grid
 from discreet.tables.measures import UNIT
 from discreet.units import Relation
@@ -44,9 +45,24 @@ class RankMechanism(Protocol):
 
 
 def rank_mechanism(
-    column: Ranked, epsilon: Fraction, groups: int, rows: int, relation: Relation, level: float
+    column: Ranked,
+    epsilon: Fraction,
+    groups: int,
+    rows: int,
+    relation: Relation,
+    level: float,
+    *,
+    delta: Fraction = Fraction(0),
+    single: bool = False,
 ) -> RankMechanism:
-    """Return the mechanism of a column that costs epsilon in all."""
+    """Return the mechanism of a column that costs epsilon in all, and delta where its method takes one.
+
+    ``single`` says that the table is one group, which a unit that is replaced cannot leave.
+    """
+    if column.method == "smooth":
+        return Smooth(column, epsilon, groups, rows, relation, level, single)
+    if column.method == "ptr":
+        return Proposed(column, epsilon, groups, rows, relation, level, single, delta)
     share = epsilon / (groups * (2 if relation == "replace_one" else 1))
     if column.function == "top_k":
         return Top(column, share, groups, rows, relation)
@@ -90,7 +106,7 @@ class Choice:
     def loss(self) -> PrivacyLoss:
         """One choice for each draw and each group that a unit touches."""
         one = PrivacyLoss.bounded_range(self.share / self._draws())
-        return _over_groups(self.groups, self._draws() * one, self.relation)
+        return over_groups(self.groups, self._draws() * one, self.relation)
 
     def release(self, histograms: list[Histogram], /) -> dict[str, Estimates]:
         """Choose for every group."""
@@ -146,7 +162,7 @@ class Tree:
     @property
     def loss(self) -> PrivacyLoss:
         """One tree for each group that a unit touches."""
-        return _over_groups(self.groups, self.mechanism.loss, self.relation)
+        return over_groups(self.groups, self.mechanism.loss, self.relation)
 
     def release(self, histograms: list[Histogram], /) -> dict[str, Estimates]:
         """Read everything off one tree for every group.
@@ -219,7 +235,7 @@ class Top:
     @property
     def loss(self) -> PrivacyLoss:
         """One list for each group that a unit touches."""
-        return _over_groups(self.groups, self.mechanism.loss, self.relation)
+        return over_groups(self.groups, self.mechanism.loss, self.relation)
 
     def release(self, histograms: list[Histogram], /) -> dict[str, Estimates]:
         """Choose for every group; cells are positions among the declared values."""
@@ -243,10 +259,3 @@ class Top:
 
     def __str__(self) -> str:
         return "exponential mechanism, one after another"
-
-
-def _over_groups(groups: int, loss: PrivacyLoss, relation: Relation) -> PrivacyLoss:
-    """Return the loss of a mechanism that runs on every group, from that of one group and one unit more or less."""
-    total = groups * loss.under("add_remove")
-    wide = total if relation == "add_remove" else total.group(2)
-    return PrivacyLoss(terms=wide.terms, relation=relation, grouped=wide.grouped)

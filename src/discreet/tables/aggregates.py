@@ -18,6 +18,7 @@ from discreet.tables.kinds import Value
 __all__ = [
     "Aggregate",
     "AggregateName",
+    "QuantileMethod",
     "correlation",
     "count",
     "count_distinct",
@@ -48,6 +49,11 @@ AggregateName = Literal[
     "top_k",
     "variance",
 ]
+
+
+QuantileMethod = Literal["exponential", "ptr", "smooth", "tree"]
+
+METHODS = ("exponential", "tree", "smooth", "ptr")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,15 +134,21 @@ def max(column: str | Expression) -> Aggregate:  # noqa: A001
     return Aggregate("max", (_argument(column),))
 
 
-def median(column: str | Expression, *, method: Literal["exponential", "tree"] | None = None) -> Aggregate:
+def median(column: str | Expression, *, method: QuantileMethod | None = None) -> Aggregate:
     """Return a value with about half of the rows below it."""
     return quantiles(column, [0.5], method=method)
 
 
-def quantile(
-    column: str | Expression, probability: float, *, method: Literal["exponential", "tree"] | None = None
-) -> Aggregate:
-    """Return a value with about this share of the rows below it."""
+def quantile(column: str | Expression, probability: float, *, method: QuantileMethod | None = None) -> Aggregate:
+    """Return a value with about this share of the rows below it.
+
+    Take method ``"smooth"`` where many rows share a value, or where epsilon is 3 or more for each quantile of each
+    group; take ``"exponential"`` otherwise. Take ``"tree"`` for three or more quantiles, and ``"ptr"`` where no number
+    is better than one that a single member could move far.
+
+    >>> quantile("amount", 0.9, method="smooth")
+    quantiles(col('amount'), [0.9], method='smooth')
+    """
     return quantiles(column, [probability], method=method)
 
 
@@ -144,19 +156,20 @@ def quantiles(
     column: str | Expression,
     probabilities: Sequence[float],
     *,
-    method: Literal["exponential", "tree"] | None = None,
+    method: QuantileMethod | None = None,
 ) -> Aggregate:
-    """Return several quantiles at once: each by the exponential mechanism, or all from one noisy tree of counts.
+    """Return several quantiles at once: each by a mechanism of its own, or all from one noisy tree of counts.
 
-    Without a method three or more come from a tree, which costs the same for any number of them.
+    Without a method three or more come from a tree, which costs the same for any number of them, and fewer by the
+    exponential mechanism; see ``quantile`` for the others.
     """
     shares = tuple(probabilities)
     if not shares or any(not 0 < finite(share, "a probability") < 1 for share in shares):
         raise InvalidParameter("quantiles are at probabilities between 0 and 1, for example [0.25, 0.5, 0.75].")
     if len(set(shares)) < len(shares):
         raise InvalidParameter("each probability is asked for once.")
-    if method not in (None, "exponential", "tree"):
-        raise InvalidParameter(f"quantiles come by method 'exponential' or 'tree', got {method!r}.")
+    if method not in (None, *METHODS):
+        raise InvalidParameter(f"quantiles come by method {', '.join(map(repr, METHODS))}, got {method!r}.")
     return Aggregate(
         "quantiles", (_argument(column),), shares, method or ("tree" if len(shares) > 2 else "exponential")
     )

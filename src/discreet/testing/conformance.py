@@ -110,8 +110,20 @@ def _repr_rebuilds(mechanism: Mechanism[Any, Any]) -> None:
     text = repr(mechanism)
     if "<" in text:
         raise _Skip("it holds a function, which has no literal form")
-    names = {**vars(mechanisms), type(mechanism).__name__: type(mechanism), "Fraction": Fraction}
+    names = {**vars(mechanisms), **_classes_in(mechanism), "Fraction": Fraction}
     assert rebuild(text, names) == mechanism, f"the repr does not give the mechanism back: {text}."
+
+
+def _classes_in(value: object) -> dict[str, type]:
+    """Return the class of a value and of all that it is made of, by name: what its repr may call."""
+    found = {type(value).__name__: type(value)}
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            found |= _classes_in(getattr(value, field.name))
+    elif isinstance(value, tuple | list):
+        for part in value:
+            found |= _classes_in(part)
+    return found
 
 
 def _loss_is_a_value(mechanism: Mechanism[Any, Any]) -> None:

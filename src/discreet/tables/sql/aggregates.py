@@ -67,12 +67,14 @@ def aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
         raise InvalidQuery(f"DISTINCT is for COUNT(DISTINCT x) alone. Write {name}(x).")
     if any(isinstance(argument, exp.Kwarg | exp.PropertyEQ) for argument in arguments):
         raise InvalidQuery(f"named arguments are not supported. For bounds write {name}(CLIP(x, low, high)).")
+    if name == "MEDIAN" and len(arguments) == 2:
+        return _quantiles(reader.read(arguments[0]), exp.Literal.number("0.5"), arguments[1:])
     if name in ONE and len(arguments) == 1:
         return ONE[name](reader.read(arguments[0]))
     if name in TWO and len(arguments) == 2:
         return TWO[name](reader.read(arguments[0]), reader.read(arguments[1]))
-    if name in ("QUANTILE_CONT", "APPROX_QUANTILE") and len(arguments) == 2:
-        return _quantiles(reader.read(arguments[0]), arguments[1])
+    if name in ("QUANTILE_CONT", "APPROX_QUANTILE") and len(arguments) in (2, 3):
+        return _quantiles(reader.read(arguments[0]), arguments[1], arguments[2:])
     if name == "PERCENTILE_CONT":
         raise InvalidQuery("PERCENTILE_CONT needs an order. Write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x).")
     form = "(x, y)" if name in TWO else "(x)" if name in ONE else "(x, 0.5)"
@@ -122,14 +124,15 @@ def _percentile(node: exp.Expr, reader: Reader) -> Aggregate:
         refuse(node)
     name, arguments = arguments_of(inner)
     understood(order, "expressions")
-    if name != "PERCENTILE_CONT" or len(arguments) != 1 or len(order.expressions) != 1:
+    if name != "PERCENTILE_CONT" or len(arguments) not in (1, 2) or len(order.expressions) != 1:
         refuse(node)
     ordered = order.expressions[0]
     understood(ordered, "this")
-    return _quantiles(reader.read(ordered.this), arguments[0])
+    return _quantiles(reader.read(ordered.this), arguments[0], arguments[1:])
 
 
-def _quantiles(column: Expression, node: exp.Expr) -> Aggregate:
+def _quantiles(column: Expression, node: exp.Expr, more: Sequence[exp.Expr]) -> Aggregate:
+    """Return quantiles at one or several shares; after them may come the name of a method, as a text."""
     if isinstance(node, exp.Array):
         understood(node, "expressions")
         shares = [value(one, "a quantile") for one in node.expressions]
@@ -138,7 +141,8 @@ def _quantiles(column: Expression, node: exp.Expr) -> Aggregate:
     if any(isinstance(share, bool) or not isinstance(share, int | float) for share in shares):
         raise InvalidQuery("a quantile is at a number between 0 and 1. Write QUANTILE_CONT(x, 0.5).")
     try:
-        return build.quantiles(column, [float(share) for share in shares])  # type: ignore[arg-type]
+        method = value(more[0], "the method of a quantile") if more else None
+        return build.quantiles(column, [float(share) for share in shares], method=method)  # type: ignore[arg-type]
     except InvalidParameter as error:
         raise InvalidQuery(str(error)) from None
 
