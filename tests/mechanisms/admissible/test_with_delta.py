@@ -22,14 +22,14 @@ SCALARS = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "law"), SCALARS, ids=lambda value: repr(value)[:70])
+@pytest.mark.parametrize(("noise", "law"), SCALARS)
 def test_no_pair_has_more_than_delta_and_one_has_nearly_all(noise, law):
     beta, kappa = float(noise.beta), 1 / float(noise.factor)
     seen = [reference.delta(law, noise.epsilon, *pair) for pair in reference.pairs(beta, kappa, 5, (0, 0.6, 1))]
     assert 0.99 * noise.delta < max(seen) <= noise.delta * (1 + 1e-6)
 
 
-@pytest.mark.parametrize(("noise", "law"), SCALARS, ids=lambda value: repr(value)[:70])
+@pytest.mark.parametrize(("noise", "law"), SCALARS)
 def test_a_tenth_less_noise_is_caught(noise, law):
     beta, kappa = float(noise.beta), 1 / (0.9 * float(noise.factor))
     worst = reference.delta(law, noise.epsilon, kappa * math.exp(-beta), -beta)
