@@ -1,0 +1,286 @@
+"""ResidualPlanner: marginals with the least total variance that Gaussian noise allows.
+
+Xiao, He, Zhang and Kifer, "An Optimal and Scalable Matrix Mechanism for Noisy Marginals under Convex Loss Functions",
+NeurIPS 2023. What a table of attributes A adds to the tables within it is its residual: what is left when every mean
+over one of its attributes is taken out. Residuals of different A are orthogonal, so each is measured once, and every
+table is a sum of residuals. A record moves the residual of A by ``prod of (1 - 1 / n_i)`` in squared L2 norm, and how
+the noise is shared among the A is a closed formula: with noise s(A)^2 and total variance ``sum of v(A) s(A)^2`` at the
+cost ``sum of p(A) / s(A)^2``, the best ``s(A)^2`` is proportional to ``sqrt(p(A) / v(A))``. Under add_remove this is
+optimal among all matrix mechanisms.
+
+Measured is ``prod of n_i`` times the residual, a table of whole numbers, under Gaussian noise rounded to a public grid:
+post-processing of the ideal mechanism. The noise is then projected, which costs nothing.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting import PrivacyLoss
+from discreet.errors import InvalidInput, InvalidParameter
+from discreet.exact import Real, positive, show
+from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.gaussian import analytic_sigma
+from discreet.mechanisms.interface import Records
+from discreet.mechanisms.scale import store
+from discreet.noise import grid_for, on_grid
+from discreet.noise.densities import Gaussian as Density
+from discreet.noise.fast import Floats
+from discreet.synthetic.operators.marginals import Attributes, Marginals, attribute_sets, closed_below
+from discreet.synthetic.strategies.expected import Expected
+from discreet.units import Relation, check_relation
+
+__all__ = ["NoisyMarginals", "ResidualPlanner"]
+
+ENUMERATED = 16
+"""Attributes up to which every way to differ between replace_one neighbours is looked at; above it is a bound."""
+
+FINE = 1 << 62
+SPARE = 1 + 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyMarginals:
+    """Noisy residuals, from which every table within those asked for is put together; all tables agree.
+
+    >>> noisy = NoisyMarginals((2,), {(): np.array(10.0), (0,): np.array([1.0, -1.0])}, {(): 1.0, (0,): 1.0})
+    >>> noisy.table((0,)), noisy.variance((0,))
+    (array([6., 4.]), 0.75)
+    """
+
+    sizes: tuple[int, ...]
+    residuals: Mapping[Attributes, Floats]
+    noise: Mapping[Attributes, float]
+
+    def table(self, attributes: Attributes) -> Floats:
+        """Return the noisy table of some attributes, one axis for each in the order of their numbers."""
+        wanted = self._known(attributes)
+        total = np.zeros(tuple(self.sizes[i] for i in wanted))
+        for inner in closed_below((wanted,)):
+            spread = math.prod(self.sizes[i] for i in wanted if i not in inner)
+            kept = tuple(self.sizes[i] if i in inner else 1 for i in wanted)
+            total += self.residuals[inner].reshape(kept) / spread
+        return total
+
+    def variance(self, attributes: Attributes) -> float:
+        """Return the variance of every cell of a table."""
+        return _cell_variance(self.sizes, self._known(attributes), self.noise)
+
+    def _known(self, attributes: Attributes) -> Attributes:
+        wanted = attribute_sets((attributes,), len(self.sizes))[0]
+        if wanted not in self.residuals:
+            raise InvalidParameter("this table was not measured: it is not within one that was asked for.")
+        return wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ResidualPlanner(Faces):
+    """Release marginals of coded records, with the least total squared error for Gaussian noise.
+
+    Satisfies ``rho``-zCDP, or (epsilon, delta)-DP by the exact curve of the Gaussian mechanism, whenever neighbours
+    differ by one record in the sense of ``relation``. Codes outside an attribute's size are clamped to it. The weights
+    of the workload say which tables shall be more accurate. Under replace_one the number of records is public, and
+    released as it is.
+
+    >>> planner = ResidualPlanner(workload=Marginals.of_order((4, 4, 4), 2), rho=0.5, relation="add_remove")
+    >>> round(planner.loss.rho, 9)
+    0.5
+    >>> noisy = planner.release(np.array([[0, 1, 2], [3, 3, 3]]))
+    >>> noisy.table((0, 2)).shape
+    (4, 4)
+    """
+
+    workload: Marginals
+    relation: Relation
+    rho: Real | None = None
+    epsilon: Real | None = None
+    delta: Real | None = None
+    noise: Mapping[Attributes, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_relation(self.relation)
+        if not isinstance(self.workload, Marginals):
+            raise InvalidParameter("ResidualPlanner is for marginals: workload=Marginals(sizes=..., of=...).")
+        store(self, rho=self.rho, epsilon=self.epsilon, delta=self.delta)
+        budget = self._budget()
+        costs = {inner: _cost(self.workload.sizes, inner) for inner in closed_below(self.workload.of)}
+        if self.relation == "replace_one":
+            costs[()] = Fraction(0)
+        if not any(costs.values()):
+            raise InvalidParameter("no table changes between replace_one neighbours: there is nothing to protect.")
+        shares = _shares(self.workload, costs)
+        used = Fraction(self._cost_of(shares))
+        ratio = float(used) / float(budget) * SPARE
+        noise = {inner: share * ratio for inner, share in shares.items()}
+        object.__setattr__(self, "noise", MappingProxyType(noise))
+        if self._cost_of(self.noise) > budget:
+            raise InvalidParameter("this budget is too extreme to share out; move it closer to 1.")
+
+    def __repr__(self) -> str:
+        given = {"rho": self.rho, "epsilon": self.epsilon, "delta": self.delta}
+        noise = ", ".join(f"{name}={show(value)}" for name, value in given.items() if value is not None)
+        return f"ResidualPlanner(workload={self.workload!r}, relation={self.relation!r}, {noise})"
+
+    @property
+    def domain(self) -> Records:
+        """Coded records, one row each."""
+        return Records(relation=self.relation)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """Gaussian, with the squared mu of all residuals together."""
+        return PrivacyLoss.gaussian(mu_squared=self._cost_of(self.noise)).under(self.relation)
+
+    def release(self, records: npt.NDArray[np.integer], /) -> NoisyMarginals:
+        """Return noisy marginals of records: an array of whole numbers, a row for each and a column per attribute."""
+        residuals = {}
+        for inner, table in self._counted(records).items():
+            factor = math.prod(self.workload.sizes[i] for i in inner)
+            whole = _taken_out(np.clip(table, 0, 2**53 // (factor << len(inner))).astype(np.float64))
+            sigma = math.sqrt(self.noise[inner]) * factor
+            if sigma:
+                whole = np.asarray(on_grid(Density(), whole, sigma, grid=grid_for(sigma)))
+            residuals[inner] = _projected(whole) / factor
+        return NoisyMarginals(self.workload.sizes, residuals, self.noise)
+
+    def error(self) -> Expected:
+        """Return the expected total squared error, and the standard deviation of the cells of each table.
+
+        >>> planner = ResidualPlanner(workload=Marginals(sizes=(2,), of=((0,),)), rho=0.5, relation="add_remove")
+        >>> round(planner.error().total, 6)
+        2.0
+        """
+        sizes, of = self.workload.sizes, self.workload.of
+        weights = [float(weight) for weight in self.workload.weights]
+        variances = [w**2 * _cell_variance(sizes, b, self.noise) for w, b in zip(weights, of, strict=True)]
+        total = sum(v * self.workload.cells(attributes) for v, attributes in zip(variances, of, strict=True))
+        return Expected(total, np.sqrt(np.array(variances)))
+
+    def worst_case(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """A record in the first cell, which is gone, or in the last cell, on the other side."""
+        one = np.zeros((1, len(self.workload.sizes)), dtype=np.int64)
+        gone = self.relation == "add_remove"
+        return one, one[:0] if gone else np.array([[size - 1 for size in self.workload.sizes]])
+
+    def _repr_html_(self) -> str:
+        import html
+
+        error = self.error()
+        return (
+            f"<div><code>{html.escape(repr(self))}</code><br>"
+            f"cells have standard deviations up to {error.largest:.6g}</div>"
+        )
+
+    def _budget(self) -> Fraction:
+        """Return the squared mu that may be spent."""
+        if self.rho is not None and self.epsilon is None and self.delta is None:
+            return 2 * positive(self.rho, "rho")
+        if self.rho is None and self.epsilon is not None and self.delta is not None:
+            return 1 / Fraction(analytic_sigma(Fraction(1), self.epsilon, self.delta)) ** 2
+        raise InvalidParameter("ResidualPlanner takes rho=, or epsilon= and delta=: how much noise shall there be?")
+
+    def _cost_of(self, noise: Mapping[Attributes, float]) -> Fraction:
+        """Return the squared mu of all residuals, each rounded up."""
+        sizes = self.workload.sizes
+        if self.relation == "add_remove":
+            each = ((cost, value) for inner, value in noise.items() if (cost := _cost(sizes, inner)))
+            return sum((_up(cost / Fraction(_variance(value))) for cost, value in each), Fraction(0))
+        return _replaced_cost(sizes, noise)
+
+    def _counted(self, records: npt.NDArray[np.integer]) -> dict[Attributes, npt.NDArray[np.int64]]:
+        """Return the exact table of every attribute set: those asked for by counting, those within them by summing."""
+        sizes = self.workload.sizes
+        coded: npt.NDArray[Any] = np.asarray(records)
+        if coded.dtype.kind not in "iu" or coded.ndim != 2:
+            raise InvalidInput("records are an array of whole numbers with one row for each record.")
+        if coded.shape[1] != len(sizes):
+            raise InvalidInput(f"records have one column for each of {len(sizes)} attributes, got {coded.shape[1]}.")
+        codes = [np.clip(coded[:, i], 0, size - 1).astype(np.int64) for i, size in enumerate(sizes)]
+        tables: dict[Attributes, npt.NDArray[np.int64]] = {}
+        for attributes in sorted(closed_below(self.workload.of), key=len, reverse=True):
+            if attributes not in tables:
+                place = np.zeros(len(coded), dtype=np.int64)
+                for i in attributes:
+                    place = place * sizes[i] + codes[i]
+                counts = np.bincount(place, minlength=self.workload.cells(attributes))
+                tables[attributes] = counts.reshape(tuple(sizes[i] for i in attributes))
+            for axis in range(len(attributes)):
+                inner = attributes[:axis] + attributes[axis + 1 :]
+                if inner not in tables:
+                    tables[inner] = np.asarray(tables[attributes].sum(axis=axis))
+        return tables
+
+
+def _variance(value: float) -> float:
+    """Return the variance that noise of ``sqrt(value)``, a float, really has: a little less counts as less."""
+    return math.sqrt(value) ** 2 * (1 - 1e-14)
+
+
+def _up(value: Fraction) -> Fraction:
+    return Fraction(math.ceil(value * FINE), FINE)
+
+
+def _cost(sizes: tuple[int, ...], attributes: Attributes) -> Fraction:
+    """Return the squared L2 norm of what a record adds to a residual."""
+    return math.prod((1 - Fraction(1, sizes[i]) for i in attributes), start=Fraction(1))
+
+
+def _replaced_cost(sizes: tuple[int, ...], noise: Mapping[Attributes, float]) -> Fraction:
+    """Return the largest squared distance, in units of the noise, of two cells: by the attributes in which they differ.
+
+    Residuals of two cells have the inner product of a product over the attributes, of ``1 - 1 / n`` where they agree
+    and ``-1 / n`` where they differ. With very many attributes each residual is taken at its own worst.
+    """
+    wide = [i for i, size in enumerate(sizes) if size > 1]
+    terms = {inner: value for inner, value in noise.items() if inner and _cost(sizes, inner)}
+    used = [i for i in wide if any(i in inner for inner in terms)]
+    if len(used) > ENUMERATED:
+        return sum((_up(4 * _cost(sizes, inner) / Fraction(_variance(v))) for inner, v in terms.items()), Fraction(0))
+    differ = np.array(list(product((False, True), repeat=len(used)))).reshape(-1, len(used))
+    factor = {i: np.where(differ[:, k], -1.0 / sizes[i], 1 - 1.0 / sizes[i]) for k, i in enumerate(used)}
+    total = np.zeros(len(differ))
+    for inner, value in terms.items():
+        own = float(_cost(sizes, inner))
+        total += 2 * (own - np.prod([factor[i] for i in inner], axis=0)) / _variance(value)
+    return _up(Fraction(float(total.max()) * (1 + 1e-12)))
+
+
+def _shares(workload: Marginals, costs: Mapping[Attributes, Fraction]) -> dict[Attributes, float]:
+    """Return the best variances of the noise, up to a common factor."""
+    worth = dict.fromkeys(costs, 0.0)
+    for weight, attributes in zip(workload.weights, workload.of, strict=True):
+        cells = workload.cells(attributes)
+        for inner in closed_below((attributes,)):
+            spread = math.prod(workload.sizes[i] for i in attributes if i not in inner)
+            worth[inner] += float(weight) ** 2 * cells * float(_cost(workload.sizes, inner)) / spread**2
+    return {
+        inner: math.sqrt(float(cost) / worth[inner]) if cost and worth[inner] else float(bool(cost))
+        for inner, cost in costs.items()
+    }
+
+
+def _cell_variance(sizes: tuple[int, ...], attributes: Attributes, noise: Mapping[Attributes, float]) -> float:
+    return math.fsum(
+        noise[inner] * float(_cost(sizes, inner)) / math.prod(sizes[i] for i in attributes if i not in inner) ** 2
+        for inner in closed_below((attributes,))
+    )
+
+
+def _taken_out(table: Floats) -> Floats:
+    """Return ``prod of n_i`` times the residual of a table: ``n I - J`` along each axis, in whole numbers."""
+    for axis in range(table.ndim):
+        table = table * table.shape[axis] - table.sum(axis=axis, keepdims=True)
+    return table
+
+
+def _projected(table: Floats) -> Floats:
+    for axis in range(table.ndim):
+        table = table - table.mean(axis=axis, keepdims=True)
+    return table

@@ -1,0 +1,48 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csc_matrix, csr_array
+
+from discreet.synthetic.operators import Explicit
+from discreet.testing.rebuild import rebuild
+
+
+def test_dense_and_sparse_are_the_same():
+    dense = [[1, 0, 0.5], [0, -2, 0]]
+    forms = [dense, np.array(dense), csr_array(np.array(dense)), csc_matrix(np.array(dense))]
+    first, *others = (Explicit(matrix=form) for form in forms)
+    for other in others:
+        assert first == other
+        assert hash(first) == hash(other)
+    assert first != Explicit(matrix=[[1, 0, 0.5], [0, 2, 0]])
+    assert first != Explicit(matrix=[[2, 0, 1], [0, -4, 0]])
+
+
+def test_entries_that_are_named_twice_add_up():
+    twice = coo_array(([1, 1, 2], ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    assert Explicit(matrix=twice).dense().tolist() == [[2, 0], [0, 2]]
+
+
+def test_what_was_given_can_change_afterwards():
+    given = np.array([[1, 2], [3, 4]])
+    held = Explicit(matrix=given)
+    given[0, 0] = 9
+    assert held.dense().tolist() == [[1, 2], [3, 4]]
+    sparse = csr_array(np.array([[1.0, 2.0]]))
+    kept = Explicit(matrix=sparse)
+    sparse.data[0] = 7
+    assert kept.dense().tolist() == [[1, 2]]
+
+
+def test_repr_gives_it_back_where_it_is_short():
+    for matrix in ([[1, 2], [0, -1]], [[Fraction(1, 3), 1], [0, 2]]):
+        held = Explicit(matrix=matrix)
+        assert rebuild(repr(held), {"Explicit": Explicit, "Fraction": Fraction}) == held
+    assert repr(Explicit(matrix=np.eye(20))) == "Explicit(matrix=<20 x 20>)"
+
+
+def test_the_sensitivity_of_floats_is_exact():
+    assert Explicit(matrix=[[0.5, 0.25]]).sensitivity(1, relation="add_remove") == Fraction(1, 2)
+    assert Explicit(matrix=[[1, 2], [1, 2]]).sensitivity(2, relation="replace_one") == pytest.approx(2**0.5, rel=1e-15)
+    assert Explicit(matrix=[[0, 0]]).sensitivity(2, relation="add_remove") == 0
