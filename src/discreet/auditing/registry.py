@@ -10,6 +10,7 @@ from typing import Any
 from discreet.accounting import PrivacyLoss
 from discreet.auditing.audit import MOST, Audit, audit
 from discreet.auditing.entries import Entry, our_mechanisms, our_theorems
+from discreet.auditing.fitted_entries import our_dialogues, our_fitted
 from discreet.auditing.queries import our_queries
 from discreet.errors import InvalidParameter
 
@@ -61,7 +62,14 @@ def register(
 
 def registered() -> tuple[Entry, ...]:
     """Return all entries: our mechanisms, theorems of our accounting as releases, queries, and what was registered."""
-    return (*our_mechanisms(), *our_theorems(), *our_queries(), *REGISTRY.values())
+    return (
+        *our_mechanisms(),
+        *our_fitted(),
+        *our_dialogues(),
+        *our_theorems(),
+        *our_queries(),
+        *REGISTRY.values(),
+    )
 
 
 def examine(entry: Entry, tier: Tier, progress: Callable[[float, str], None] | None = None) -> Audit:
