@@ -43,6 +43,11 @@ bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in thei
 	$(BIN)/python bench/accounting.py
 	$(BIN)/python bench/tables.py
 	$(BIN)/python bench/ledger.py
+	$(BIN)/python bench/smooth.py
+	$(BIN)/python bench/smooth_speed.py
+	$(BIN)/python bench/smooth_graphs.py
+	$(BIN)/python bench/workloads.py
+	$(BIN)/python bench/hierarchy.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/python tools/threats_page.py
