@@ -9,6 +9,8 @@
 """
 
 from discreet.synthetic.comparison import Comparison, best_strategy, compare
+from discreet.synthetic.consistency import Constraints
+from discreet.synthetic.hierarchy import Cells, Hierarchy, Spine
 from discreet.synthetic.matrix_mechanism import Answers, MatrixMechanism
 from discreet.synthetic.operators import (
     AllRanges,
@@ -37,10 +39,13 @@ from discreet.synthetic.streaming import RunningTotal, Stream
 __all__ = [
     "AllRanges",
     "Answers",
+    "Cells",
     "Comparison",
+    "Constraints",
     "Explicit",
     "Haar",
     "Hierarchical",
+    "Hierarchy",
     "Identity",
     "Kronecker",
     "Marginals",
@@ -50,6 +55,7 @@ __all__ = [
     "Prefix",
     "ResidualPlanner",
     "RunningTotal",
+    "Spine",
     "SquareRoot",
     "Stream",
     "Total",
