@@ -14,6 +14,7 @@ from claims_reference import largest_loss
 from scipy.stats import chi2
 
 from discreet.accounting import PrivacyLoss
+from discreet.mechanisms.comparisons import _steps
 from discreet.mechanisms.sparse_vector import SparseVector
 
 BELOW, ABOVE = False, True
@@ -177,6 +178,54 @@ def test_the_check_catches_monotone_noise_where_answers_move_both_ways():
         abs(log_probability(x, said, **law) - log_probability(y, said, **law)) for x, y, said in long_streams(right)
     )
     assert found == pytest.approx(1.7, abs=0.01)
+
+
+def of_groups(groups, first, second):
+    """The log of the probability of many equal replies to equal answers, for Laplace noise and the threshold 0."""
+    farthest = max(answer for answer, _, _ in groups)
+    limit = np.arange(-math.ceil(60 * first), max(farthest, 0) + math.ceil(60 * first))
+    total = -np.abs(limit) / first
+    for answer, count, above in groups:
+        total += count * (at_least if above else less)("laplace", second, limit - answer)
+    top = total.max()
+    return float(top + np.log(np.exp(total - top).sum()))
+
+
+ROUNDED = SparseVector(threshold=0, sensitivity=1, epsilon=2000, relation="add_remove", monotone=True, share=0.5)
+
+
+def rounded_moves():
+    """How many steps answers move by if all of them rise, or stay, and are computed with an error of half a step."""
+    half = float(ROUNDED.grid) / 2
+    (low, high), (stays, falls) = (
+        _steps(np.array(pair), ROUNDED.grid) for pair in ((0, 1 + half), (half, -0.75 * half))
+    )
+    return int(high - low), int(falls - stays)
+
+
+def rounded_loss(second, moved, count=10**6):
+    """The largest loss for answers above 0 that are told below, and one below that is told above; in both directions.
+
+    The first move by ``moved[0]``, the last by ``moved[1]``; or by as much the other way.
+    """
+    first = float(ROUNDED.scales[0])
+    up, down, found = round(20 * first), round(-5 * first), []
+    x = of_groups(((up, count, BELOW), (down, 1, ABOVE)), first, second)
+    for sign in (1, -1):
+        y = of_groups(((up + sign * moved[0], count, BELOW), (down + sign * moved[1], 1, ABOVE)), first, second)
+        found.append(abs(x - y))
+    return max(found)
+
+
+def test_rounded_answers_that_all_move_one_way_keep_the_claim():
+    """Rounding may lower an answer that rises, by a step, so that signs differ after all."""
+    up, down = rounded_moves()
+    assert (up, down) == (ROUNDED.moves, -1)
+    second = float(ROUNDED.scales[1])
+    for moved in ((up, down), (up, 0), (up, up), (0, up), (down, up), (down, down)):
+        assert rounded_loss(second, moved) <= ROUNDED.epsilon + 1e-9
+    assert rounded_loss(second, (up, down)) > ROUNDED.epsilon - 1e-3
+    assert rounded_loss(float(ROUNDED.moves / (ROUNDED.epsilon * ROUNDED.share)), (up, down)) > ROUNDED.epsilon + 1e-5
 
 
 @pytest.mark.parametrize("made", [plan(gap=True), plan(gap=True, noise="exponential"), plan(gap=True, epsilon=3)])

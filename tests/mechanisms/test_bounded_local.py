@@ -102,6 +102,8 @@ def test_outputs_that_cannot_be():
         ({"steps": 1.5}, "steps"),
         ({"test": 0}, "test"),
         ({"epsilon": 0}, "epsilon"),
+        ({"grid": 0.3}, "power of two"),
+        ({"grid": 0}, "grid"),
     ],
 )
 def test_what_cannot_be(given, match):

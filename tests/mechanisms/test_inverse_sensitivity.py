@@ -1,4 +1,5 @@
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -79,9 +80,30 @@ def test_what_cannot_be(given, error):
         InverseSensitivity(**({"bounds": (0, 10), "epsilon": 1} | given))
 
 
-def test_records_are_numbers():
+ODD = ["a", "5", b"5", 5j, [5], (5, 6), [], {5}, {}, None, math.nan, object(), len, np.array([5]), np.array([[5]])]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("others", [[5.0, 7.0], [5, 7], [2**70, 7], [Decimal(5), 7], []])
+def test_what_is_no_number_is_the_lower_bound(odd, others):
+    """An error would tell that there is such a record."""
+    made = InverseSensitivity(bounds=(2, 10), epsilon=1, grid=1)
+    for data in ([odd, *others], [*others, odd], [odd, odd]):
+        clean = [2 if x is odd else x for x in data]
+        for point in range(2, 11):
+            assert made.changes(data, point) == made.changes(clean, point)
+        assert 2 <= made.release(data) <= 10
+
+
+def test_arrays_with_odd_records():
+    made = InverseSensitivity(bounds=(2, 10), epsilon=1, grid=1)
+    mixed = np.array([5, "a", None, [1, 2], 7], dtype=object)
+    assert [made.changes(mixed, t) for t in range(2, 11)] == [made.changes([5, 2, 2, 2, 7], t) for t in range(2, 11)]
+    assert made.changes(np.array(["a", "b"]), 2) == 0
+    with pytest.raises(InvalidInput, match="2 dimensions"):
+        made.release(np.zeros((3, 2)))
     with pytest.raises(InvalidInput):
-        InverseSensitivity(bounds=(0, 10), epsilon=1).release(["a"])
+        made.release({1, 2})
 
 
 def test_repr():

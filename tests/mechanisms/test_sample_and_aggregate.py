@@ -1,4 +1,6 @@
+import asyncio
 import math
+import threading
 import warnings
 
 import numpy as np
@@ -70,9 +72,28 @@ def leaves(rows):
     raise SystemExit(3)
 
 
+def is_cancelled(rows):
+    raise asyncio.CancelledError
+
+
+def ends(rows):
+    raise GeneratorExit
+
+
 @pytest.mark.parametrize(
     "function",
-    [fails, warns, leaves, lambda _: math.nan, lambda _: math.inf, lambda _: None, lambda _: "x", lambda _: [1, 2]],
+    [
+        fails,
+        warns,
+        leaves,
+        is_cancelled,
+        ends,
+        lambda _: math.nan,
+        lambda _: math.inf,
+        lambda _: None,
+        lambda _: "x",
+        lambda _: [1, 2],
+    ],
 )
 def test_a_function_that_fails_says_the_lower_bound_and_nothing_else(function):
     seen = []
@@ -96,10 +117,38 @@ def test_blocks_may_be_empty():
         assert 0 <= release(relation=relation).release([5.0]) <= 100
 
 
-def test_a_function_that_changes_its_rows_changes_no_other_block():
-    data = list(range(100))
-    release(function=lambda rows: rows.clear() or 1, copies=2).release(data)
-    assert data == list(range(100))
+@pytest.mark.parametrize("relation", ["replace_one", "add_remove"])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_a_function_that_changes_its_rows_changes_no_other_block(relation, copies):
+    """Rows are in as many blocks as there are copies, and one row may stand for several records."""
+    seen, shared = [], {"spent": 0}
+
+    def spend(rows):
+        seen.extend(row["spent"] for row in rows)
+        for row in {id(row): row for row in rows}.values():
+            row["spent"] += 1
+        rows.clear()
+        return 1
+
+    data = [shared] * 20 + [{"spent": 0} for _ in range(80)]
+    release(function=spend, copies=copies, relation=relation).release(data)
+    assert seen == [0] * 100 * copies
+    assert data == [{"spent": 0}] * 100
+
+
+def test_rows_that_cannot_be_copied_are_a_failure_of_their_block():
+    answers = []
+
+    class Spy:
+        domain, loss = Quantile(bounds=(0, 1), epsilon=1, relation="replace_one").domain, PrivacyLoss.pure(1)
+
+        def release(self, given):
+            answers.extend(given)
+            return 0.0
+
+    data = [threading.Lock(), *range(8)]
+    release(function=len, blocks=3, aggregate=Spy(), epsilon=None).release(data)
+    assert sorted(answers) == [0, 3, 3]
 
 
 def test_keeps_the_contract():

@@ -1,4 +1,6 @@
+import asyncio
 import math
+import os
 import pickle
 import threading
 import time
@@ -12,7 +14,7 @@ import pytest
 from discreet.accounting import PrivacyLoss
 from discreet.errors import BudgetExceeded, InvalidParameter, NoTheorem
 from discreet.mechanisms import Dialogue
-from discreet.mechanisms.comparisons import FAR, _steps, floor_of
+from discreet.mechanisms.comparisons import FAR, _asked, _steps, floor_of
 from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.testing.rebuild import rebuild
 
@@ -55,6 +57,18 @@ def test_worked_error():
     made = plan(share=0.5)
     assert made.error(0.05, queries=1000, bound="union") == pytest.approx(84.77307786476858, abs=1e-9)
     assert made.error(0.05, queries=1000) < 60
+
+
+@pytest.mark.parametrize("bound", ["exact", "union"])
+def test_the_error_counts_what_rounding_moved_the_threshold_by(bound):
+    """Thresholds of whole numbers are rounded, to 100 and to 101 here."""
+    for threshold, answer, above in ((100.4, 100, True), (100.5, 100, False), (100.6, 101, True)):
+        made = plan(threshold=threshold, epsilon=200)
+        told = {made.open(None).answer(lambda _, answer=answer: answer).above for _ in range(50)}
+        assert told == {above}
+        reach = made.error(0.05, queries=1, bound=bound)
+        assert answer >= threshold - reach if above else answer <= threshold + reach
+        assert reach >= abs(threshold - made.target)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +147,68 @@ def leaves(_):
     raise SystemExit(1)
 
 
+class Liar(np.ndarray):
+    def reshape(self, *_):
+        return self
+
+    def tolist(self):
+        raise RuntimeError("a value")
+
+
+class Leaves:
+    def __iter__(self):
+        raise SystemExit
+
+
+def recurse(data):
+    return recurse(data)
+
+
+def raises(kind):
+    def question(_):
+        raise kind("a value")
+
+    return question
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *map(raises, (RuntimeError, MemoryError, SystemExit, GeneratorExit, asyncio.CancelledError, BaseException)),
+        recurse,
+        lambda _: Leaves(),
+        lambda _: np.array([1j, 2j]).view(Liar),
+        lambda _: np.array([object(), "x"]),
+        lambda _: np.ma.masked_array([5, 6], mask=[True, True]),
+        lambda _: np.array([(1, 2)], dtype="i4,i4"),
+        lambda _: np.array(["2020-01-01"], dtype="M8[D]"),
+    ],
+)
+def test_whatever_a_question_does_it_says_nothing(query):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert _asked(query, None, 3, Fraction(1)).tolist() == [0, 0, 0]
+        replies = plan(threshold=1000, epsilon=100).open(None).answers(query, 3)
+    assert replies.above.tolist() == [False] * 3
+
+
+def test_arrays_of_other_classes_count_as_arrays():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wide = np.matrix([[1, 2, 3]])
+    assert _asked(lambda _: wide, None, 2, Fraction(1)).tolist() == [1, 2]
+    assert _asked(lambda _: wide, None, 4, Fraction(1)).tolist() == [1, 2, 3, 0]
+    assert _asked(lambda _: np.array([4, 5]).view(Liar), None, 2, Fraction(1)).tolist() == [4, 5]
+    assert _asked(lambda _: np.ma.masked_array([5, 6], mask=[True, False]), None, 2, Fraction(1)).tolist() == [0, 6]
+
+
+def test_a_person_may_stop_a_question():
+    talk = plan(threshold=10**6).open(None)
+    with pytest.raises(KeyboardInterrupt):
+        talk.answer(raises(KeyboardInterrupt))
+    assert not talk.answer(lambda _: 0).above
+
+
 @pytest.mark.parametrize(
     "query",
     [breaks, lambda _: math.nan, lambda _: None, lambda _: "7", lambda _: [], lambda _: np.array([1, 2]), leaves],
@@ -184,7 +260,53 @@ def test_steps_are_exact_for_every_type(grid, dtype):
     array = values.astype(dtype)
     expected = [max(-FAR, min(FAR, floor_of(Fraction(x) / grid))) for x in array.tolist()]
     assert _steps(array, grid).tolist() == expected
-    assert _steps(np.array([Fraction(x) for x in array.tolist()], dtype=object), grid).tolist() == expected
+    assert _steps([Fraction(x) for x in array.tolist()], grid).tolist() == expected
+
+
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_the_largest_and_smallest_of_every_integer_type_on_every_grid(dtype):
+    info = np.iinfo(dtype)
+    values = [v for v in (info.min, info.min + 1, -1, 0, 1, info.max - 1, info.max) if info.min <= v <= info.max]
+    for exponent in range(-70, 71):
+        grid = Fraction(2) ** exponent
+        expected = [max(-FAR, min(FAR, floor_of(v / grid))) for v in values]
+        assert _steps(np.array(values, dtype=dtype), grid).tolist() == expected
+        for value, steps in zip(values, expected, strict=True):  # one alone, without larger ones beside it
+            assert _steps(np.array([value], dtype=dtype), grid).tolist() == [steps]
+
+
+def test_steps_of_a_grid_that_no_float_holds():
+    assert _steps(np.array([0, 5e-324, -5e-324]), Fraction(1, 2**1094)).tolist() == [0, 2**20, -(2**20)]
+    assert _steps(np.array([1e308, -1e308]), Fraction(2**1100)).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("one", [Decimal, np.longdouble, Fraction, int])
+def test_exact_answers_stay_exact(one):
+    """Where float64 would round, neighbours 1 apart might be told 2 apart."""
+    answers = [one(2**53) + one(k) for k in range(4)]
+    expected = [2**53 + k for k in range(4)]
+    assert _asked(lambda _: answers, None, 4, Fraction(1)).tolist() == expected
+    assert _asked(lambda _: np.array(answers), None, 4, Fraction(1)).tolist() == expected
+    assert _asked(lambda _: [np.array(x) for x in answers], None, 4, Fraction(1)).tolist() == expected
+
+
+def test_decimals_of_any_size():
+    sizes = ("1e999999", "-1e999999", "1e-999999", "-0", "NaN", "sNaN", "Infinity", "-Infinity", "0.5", "-0.5")
+    expected = [FAR, -FAR, 0, 0, 0, 0, FAR, -FAR, 1, 0]
+    assert _asked(lambda _: list(map(Decimal, sizes)), None, 10, Fraction(1)).tolist() == expected
+    assert _asked(lambda _: [np.longdouble(x) for x in ("inf", "-inf", "nan")], None, 3, Fraction(1)).tolist() == [
+        FAR,
+        -FAR,
+        0,
+    ]
+    for exponent in (-200, -3, 5, 200):
+        grid = Fraction(2) ** exponent
+        near = [Decimal(7).scaleb(k) * sign for k in range(-70, 71) for sign in (1, -1)]
+        exact = [max(-FAR, min(FAR, floor_of(Fraction(x) / grid))) for x in near]
+        assert _asked(lambda _, near=near: near, None, len(near), grid).tolist() == exact
 
 
 def test_rounded_answers_move_as_promised():
@@ -233,6 +355,78 @@ def test_threads_share_one_limit():
     for thread in threads:
         thread.join()
     assert sum(seen) == 50
+
+
+def test_a_question_cannot_ask_its_own_conversation():
+    """Else which questions are asked would depend on data."""
+    for gap in (False, True):
+        talk, inner = plan(threshold=1000, epsilon=100, gap=gap).open(["bob"]), []
+
+        def question(data, talk=talk, inner=inner):
+            try:
+                talk.answer(lambda _: 10**9)
+            except NoTheorem as error:
+                inner.append(str(error))
+                raise
+            return 10**9
+
+        assert not talk.answer(question).above
+        assert not talk.exhausted
+        assert len(inner) == 1
+        assert "bob" not in inner[0]
+        assert talk.answer(lambda _: 10**9).above
+
+
+def in_a_child(action):
+    """Run something in a forked process, and return what it says."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            said = str(action())
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(write, said.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    said = os.read(read, 10_000).decode()
+    os.close(read)
+    os.close(write)
+    return said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_does_not_go_on_with_the_conversation(monkeypatch):
+    """Every process would answer from the same noise on the threshold, as if it were the only one."""
+    talk = plan(threshold=0, epsilon=100).open(None)
+    assert in_a_child(lambda: talk.answer(lambda _: 1000)).startswith("BudgetExceeded: the conversation was opened in")
+    assert in_a_child(lambda: plan(epsilon=100).open(None).answer(lambda _: 1000).above) == "True"
+    held = talk._turn.acquire()  # by a thread that the child does not have
+    assert in_a_child(lambda: talk.answer(lambda _: 1000)).startswith("BudgetExceeded")
+    talk._turn.release()
+    number = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: number)  # numbers of processes are used again
+    assert in_a_child(lambda: talk.answer(lambda _: 1000)).startswith("BudgetExceeded")
+    assert held
+    assert talk.answer(lambda _: 1000).above
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_question_that_forks_is_answered_once():
+    talk, said = plan(threshold=0, epsilon=100).open(None), []
+
+    def question(_):
+        said.append(os.fork())
+        return 1000
+
+    try:
+        reply = talk.answer(question)
+    except BudgetExceeded:
+        os._exit(7)
+    if not said[0]:
+        os._exit(8)
+    assert reply.above
+    assert os.waitstatus_to_exitcode(os.waitpid(said[0], 0)[1]) == 7
 
 
 def test_a_conversation_is_not_pickled():

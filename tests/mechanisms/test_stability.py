@@ -1,4 +1,11 @@
+import asyncio
+import doctest
 import math
+import threading
+import warnings
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pytest
@@ -43,6 +50,41 @@ def test_what_looks_alike_is_told_apart():
         found = mode.release([first] + [many] * 200)
         assert repr(found.value) == repr(many)
     assert math.isnan(mode.release([math.nan] * 100 + [np.nan] * 100).value)
+
+
+LOOKS = [
+    (Decimal("1.50"), Decimal("1.5")),
+    (Decimal("-0"), Decimal("0")),
+    (datetime(2020, 1, 1, 13, tzinfo=timezone(timedelta(hours=1))), datetime(2020, 1, 1, 12, tzinfo=UTC)),
+    (datetime(2020, 1, 1, fold=1), datetime(2020, 1, 1)),  # noqa: DTZ001
+    (complex(0.0, -0.0), complex(0.0, 0.0)),
+    (np.longdouble("-0.0"), np.longdouble(0)),
+    (range(0), range(5, 5)),
+    ((Decimal("1.50"),), (Decimal("1.5"),)),
+    ({"a": Decimal("1.50")}, {"a": Decimal("1.5")}),
+    ({"b": 1, "a": 2}, {"a": 2, "b": 1}),
+    ({8, 0}, {0, 8}),
+    (frozenset([8, 0, 16]), frozenset([16, 8, 0])),
+    ([1], (1,)),
+]
+
+
+@pytest.mark.parametrize(("first", "many"), LOOKS)
+def test_one_record_in_front_does_not_change_how_the_mode_looks(first, many):
+    mode = Mode(epsilon=1, delta=1e-6, relation="replace_one")
+    one, other = mode.release([first] + [many] * 200), mode.release([many] * 201)
+    assert one.passed
+    assert repr(one) == repr(other)
+    assert mode.log_probability([many] * 200, one) > -1e-9
+
+
+def test_masked_records_are_missing():
+    mode = Mode(epsilon=1, delta=1e-6, relation="replace_one")
+    for masked in (0, 1, 40, 59, 60, 100):
+        data = np.ma.masked_array([1] * 60 + [2] * 40, mask=[1] * masked + [0] * (100 - masked))
+        assert mode.look(data) == mode.look(data.tolist())
+    strict = np.ma.masked_array([1] * 90 + [2] * 10, mask=[1] * 90 + [0] * 10)
+    assert mode.look(strict) == (39, None)
 
 
 def test_records_that_nothing_can_be_made_of_do_not_raise():
@@ -113,6 +155,97 @@ def test_a_value_that_fails_has_no_margin():
         assert made.look([1, 2]) == (0, None)
     always = StableValue(value=lambda _: 3, distance=lambda _: None, epsilon=1, delta=1e-9, relation="replace_one")
     assert all(always.release([]) == Outcome(3, True) for _ in range(50))
+
+
+def shown_in_the_docstring():
+    names = {"StableValue": StableValue}
+    for example in doctest.DocTestParser().get_examples(StableValue.__doc__):
+        exec(example.source, names)
+    return names["older"]
+
+
+def test_the_example_keeps_its_own_condition_with_odd_records_too():
+    older = shown_in_the_docstring()
+    records = (60, 40, None, "old", math.nan, 10**400, [60])
+    for n in range(5):
+        looked = {at: older.look([records[i] for i in at]) for at in product(range(len(records)), repeat=n)}
+        for at, (margin, value) in looked.items():
+            assert value is not None
+            for i, new in product(range(n), range(len(records))):
+                other, second = looked[(*at[:i], new, *at[i + 1 :])]
+                assert abs(margin - other) <= 1
+                assert value == second or margin == other == 0
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, SystemExit, GeneratorExit, asyncio.CancelledError, BaseException])
+def test_nothing_that_is_raised_escapes(kind):
+    def raises(_):
+        raise kind("a value")
+
+    settings = {"epsilon": 1, "delta": 1e-9, "relation": "replace_one"}
+    for distance in (lambda _: 50, lambda _: None, raises):
+        assert StableValue(value=raises, distance=distance, **settings).look([]) == (0, None)
+    assert StableValue(value=len, distance=raises, **settings).look([]) == (0, 0)
+
+
+def test_a_person_may_stop_a_function():
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        StableValue(value=stopped, distance=len, epsilon=1, delta=0.1, relation="replace_one").release([])
+
+
+def test_no_warning_is_heard():
+    def warns(_):
+        warnings.warn("a value", stacklevel=1)
+        return float(np.float64(1) / 0)
+
+    made = StableValue(value=warns, distance=warns, epsilon=1, delta=1e-6, relation="add_remove")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert made.look([]) == (0, math.inf)
+        assert warnings.filters[0][0] == "error"
+
+
+def test_no_warning_is_heard_while_another_thread_is_done():
+    first_runs, second_runs, first_done = threading.Event(), threading.Event(), threading.Event()
+
+    def first(_):
+        first_runs.set()
+        return second_runs.wait(10)
+
+    def second(_):
+        second_runs.set()
+        first_done.wait(10)
+        warnings.warn("a value", stacklevel=1)
+        return True
+
+    def ask(value):
+        StableValue(value=value, distance=len, epsilon=1, delta=0.1, relation="add_remove").look([])
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        before = list(warnings.filters)
+        one, two = threading.Thread(target=ask, args=(first,)), threading.Thread(target=ask, args=(second,))
+        one.start()
+        first_runs.wait(10)
+        two.start()
+        one.join()
+        first_done.set()
+        two.join()
+        assert warnings.filters == before
+    assert not heard
+
+
+@pytest.mark.parametrize(
+    "value", [np.array([1, 2]), np.array([1.0, math.nan]), math.nan, np.zeros(10**5), [math.nan], {"a": np.ones(2)}]
+)
+def test_values_of_any_kind_have_a_probability(value):
+    made = StableValue(value=lambda _: value, distance=lambda _: 100, epsilon=1, delta=1e-6, relation="add_remove")
+    assert made.log_probability([], made.release([])) > -1e-9
+    assert made.log_probability([], Outcome(3, True)) == -math.inf
+    assert made.log_probability([], Outcome(np.array([1, 3]), True)) == -math.inf
 
 
 @pytest.mark.parametrize("given", [{"epsilon": 0}, {"delta": 0.5}, {"delta": 0}, {"epsilon": 1e-40}])

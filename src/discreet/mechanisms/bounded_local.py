@@ -32,6 +32,7 @@ from discreet.mechanisms.laplace_threshold import laplace_survival
 from discreet.mechanisms.margin import check_delta, least_tail
 from discreet.mechanisms.propose_test_release import check_function, fitted
 from discreet.mechanisms.scale import NOT_GIVEN, store
+from discreet.noise.grid import power_of_two
 from discreet.sensitivity.smooth import Function
 
 __all__ = ["BoundedLocal", "Fitted"]
@@ -82,6 +83,8 @@ class BoundedLocal(Faces):
         if type(self.steps) is not int or self.steps < 1:
             raise InvalidParameter(f"steps must be a whole number of at least 1, got {self.steps!r}.")
         store(self, sensitivity=self.sensitivity, epsilon=self.epsilon, delta=self.delta, test=self.test)
+        if self.grid is not NOT_GIVEN:
+            store(self, grid=power_of_two(self.grid))
         _ = self.tail  # which must exist
 
     def __repr__(self) -> str:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from flint import arb
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, ball, finite, plain, positive, show, up
 from discreet.exact import probability as a_probability
 from discreet.mechanisms.faces import Faces
@@ -33,7 +33,9 @@ from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise import race, uniform_below
 from discreet.noise.densities import Gumbel
 from discreet.noise.fast import Floats
-from discreet.sensitivity.grid import Grid
+from discreet.sensitivity.grid import Grid, Indices
+from discreet.sensitivity.reals import real
+from discreet.units import records
 
 __all__ = ["InverseSensitivity"]
 
@@ -47,7 +49,8 @@ class InverseSensitivity(Faces):
 
     Satisfies ``epsilon``-DP under replace_one, with a bounded range of ``epsilon``. The statistic is the r-th smallest
     record with ``r = ceil(probability * n)``, at least the first. Data are clamped to ``bounds`` and rounded to the
-    grid; NaN counts as the lower bound. ``smoothing`` must be public and should be less than the spacing of records.
+    grid; NaN and whatever is no number count as the lower bound. ``smoothing`` must be public and should be less than
+    the spacing of records.
 
     >>> median = InverseSensitivity(bounds=(0, 100), epsilon=1, smoothing=0.5)
     >>> 40 < median.release(np.full(999, 42.0) + np.arange(999) / 1000) < 45
@@ -163,7 +166,7 @@ class InverseSensitivity(Faces):
         """
         points, reach = self._points, self.reach
         low, high = points.lowest, points.highest
-        values = np.sort(np.asarray(points.indices(data), dtype=np.int64))
+        values = np.sort(np.asarray(_indices(points, data), dtype=np.int64))
         n = values.size
         if not n:
             return np.array([low]), np.array([high - low + 1]), np.zeros(1)
@@ -172,3 +175,22 @@ class InverseSensitivity(Faces):
         edges = np.concatenate([[low], down, up_ + 1, [high + 1]])
         below, above = np.arange(r, 0, -1.0), np.arange(1.0, n - r + 2)
         return edges[:-1], np.diff(edges), np.concatenate([below, [0.0], above])
+
+
+def _indices(points: Grid, data: Iterable[object]) -> Indices:
+    """Return records as points of the grid; where one is no number, no error tells so, and it is the lower bound."""
+    rows = data if type(data) is np.ndarray else records(data)
+    if isinstance(rows, np.ndarray) and rows.ndim != 1:
+        raise InvalidInput(f"data must be a vector of numbers, got {rows.ndim} dimensions. Pass one column.")
+    try:
+        return points.indices(rows)
+    except Exception:
+        return points.indices([row if _is_number(row) else None for row in records(rows)])
+
+
+def _is_number(row: object) -> bool:
+    try:
+        real(row)
+    except Exception:
+        return False
+    return True

@@ -149,7 +149,7 @@ def fitted(function: Function, bound: Fraction, epsilon: Fraction, grid: Real) -
     True
     """
     farthest = max(abs(finite(end, "the range of the function")) for end in function.range)
-    room = bound * Fraction(ROUNDING) + farthest * Fraction(ULP)
+    room = bound * Fraction(ROUNDING) + function.dimension * farthest * Fraction(ULP)  # each entry is rounded
     return Laplace(sensitivity=bound + room, epsilon=epsilon, grid=grid)
 
 

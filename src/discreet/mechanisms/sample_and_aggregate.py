@@ -12,8 +12,8 @@ pairs costs no more than the worst of them. With ``copies`` the data are spread 
 record changes as many answers, which is a group.
 """
 
-import warnings
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -28,6 +28,7 @@ from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Mechanism, Records
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.quietly import quietly
 from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise import source, uniform_below
 from discreet.sensitivity import Mean
@@ -41,8 +42,10 @@ class SampleAndAggregate(Faces):
     """Run a function on ``blocks`` random parts of the data, and combine its answers privately.
 
     Satisfies what ``aggregate`` does for one replaced answer, under ``relation``, whenever the function depends on the
-    rows it is given alone: it must keep nothing between two calls, and how long it runs is not hidden. Answers are
-    clamped to the ``bounds``; where it fails, or returns no finite number, its answer is the lower bound.
+    rows it is given alone: it must keep nothing between two calls, and how long it runs is not hidden. It is given
+    copies, so that rows it changes are changed in no other block. Answers are clamped to the ``bounds``; where it
+    fails, or returns no finite number, its answer is the lower bound, which is an answer like any other. Whatever it
+    raises is a failure, except for KeyboardInterrupt, which passes.
 
     ``aggregate`` is ``"mean"`` (Laplace noise), ``"median"`` (the exponential mechanism), each of which takes an
     ``epsilon``, or any mechanism for ``blocks * copies`` numbers under replace_one, one with noise fitted to a smooth
@@ -141,14 +144,9 @@ class SampleAndAggregate(Faces):
         return parts
 
     def _answer(self, rows: list[Any]) -> float:
-        """Return the function of a block as a number within the bounds, and without a word if it fails."""
+        """Return the function of a copy of a block as a number within the bounds, and without a word if it fails."""
         low, high = (float(end) for end in self.bounds)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            try:
-                number = float(self.function(rows))
-            except (Exception, SystemExit):
-                return low
+        number = quietly(lambda: float(self.function(deepcopy(rows))), otherwise=low)
         return min(max(number, low), high) if isfinite(number) else low
 
     def _check_aggregate(self) -> None:

@@ -19,7 +19,9 @@ costs ``D / s_1``, and on each answer a that was above by ``D + a(x) - a(y)``, a
 
 So ``P_x <= e^(D / s_1 + above * 2 D / s_2) P_y``, for any number of questions, chosen in view of earlier replies too.
 If all answers move the same way, the shift of an answer is at most D: where they rise it is ``D - (a(y) - a(x))``, and
-where they fall the threshold need not be shifted, which leaves ``a(x) - a(y)``.
+where they fall the threshold need not be shifted, which leaves ``a(x) - a(y)``. Rounding may lower an answer that
+rises, or raise one that falls, by a step. Then the shift is at most D + 1 where they rise; where they fall the
+threshold is shifted by 1, and an answer by ``1 + a(x) - a(y)``, at most D + 1 again.
 """
 
 import math
@@ -61,6 +63,10 @@ class SparseVector:
     Satisfies ``epsilon``-DP, for any number of questions chosen in view of earlier replies, whenever each answer moves
     by at most ``sensitivity`` between neighbours under ``relation``. With ``monotone=True`` half the noise suffices for
     the answers, which needs questions that all move the same way: counts under add_remove, never under replace_one.
+
+    A failure is not excused. A question that fails, or whose answer is no number, has the answer 0, which may move no
+    further than any other: a count that fails where one record is None falls from 500 to 0, and breaks the promise.
+    Questions must be written so that no record makes them fail, and must not change the data.
 
     - ``noise="exponential"`` takes one-sided noise instead of Laplace noise, less its mean: the same loss with half the
       variance.
@@ -168,7 +174,8 @@ class SparseVector:
         epsilon = Fraction(self.epsilon) / runs
         best = 1 / (1 + (twice * found) ** (2 / 3))
         first = epsilon * Fraction(best if self.share is NOT_GIVEN else self.share)
-        return self.moves / first, twice * found * self.moves / (epsilon - first)
+        shift = twice * self.moves + (1 if self.monotone and not self.whole else 0)
+        return self.moves / first, found * shift / (epsilon - first)
 
     @property
     def value_noise(self) -> Geometric | None:
@@ -205,15 +212,16 @@ class SparseVector:
         if type(queries) is not int or queries < 1:
             raise InvalidParameter(f"queries must be a whole number of at least 1, got {queries!r}.")
         first, second = (float(scale) for scale in self.scales)
+        slack = float(abs(Fraction(self.threshold) - self.target)) if self.whole else 1  # what was rounded
         if bound == "union":
             wide = 2 * max(first * math.log(2 / failure), second * math.log(2 * queries / failure))
-            return float(self.grid) * wide
+            return float(self.grid) * (wide + slack)
         if bound != "exact":
             raise InvalidParameter(f"bound must be 'exact' or 'union', got {bound!r}.")
         coarse = 2.0 ** max(0, math.ceil(math.log2(first / FINE)))  # whose rounding is covered by two of them
         chance = _within(self.noise, first / coarse, second / coarse, queries, failure)
         reach = 1 + largest(int(second / coarse), lambda r: r < 0 or chance(r) < 1 - failure)
-        steps = coarse * (reach + (2 if coarse > 1 else 0)) + (0 if self.whole else 1)
+        steps = coarse * (reach + (2 if coarse > 1 else 0)) + slack
         return float(self.grid) * steps
 
 

@@ -15,7 +15,7 @@ covers either.
 import math
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
@@ -23,14 +23,15 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidInput, InvalidParameter
+from discreet.errors import InvalidParameter
 from discreet.exact import Real, probability, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
+from discreet.mechanisms.lookalikes import NONE, Key, alike, key_of, shown
 from discreet.mechanisms.margin import HALF, Margin, Outcome, least_tail
+from discreet.mechanisms.quietly import Silence, quietly
 from discreet.mechanisms.scale import store
-from discreet.sensitivity.total import safely
-from discreet.units import Relation, check_relation, frozen, records
+from discreet.units import Relation, check_relation, records
 
 __all__ = ["Mode", "StableValue"]
 
@@ -80,8 +81,7 @@ class Stable(Faces):
     def log_probability(self, data: Any, output: Outcome[Any], /) -> float:  # noqa: ANN401
         """Return the log of the probability of an output."""
         margin, value = self.look(data)
-        expected = value if output.passed else None
-        possible = type(output.value) is type(expected) and output.value == expected
+        possible = alike(output.value, value if output.passed else None)
         return self.test.log_probability(margin, output.passed) if possible else -math.inf
 
 
@@ -89,15 +89,22 @@ class Stable(Faces):
 class StableValue(Stable):
     """Release ``value(data)`` itself if the data lie far from all data with another value, else nothing.
 
-    Satisfies (``epsilon``, ``delta``)-DP whenever ``distance(data)`` is the number of records by which the nearest data
-    with another value differ, None if there are none; or a lower bound on it that differs by at most 1 between
-    neighbours with the same value. Where one of the two functions fails, the distance is 1.
+    Satisfies (``epsilon``, ``delta``)-DP whenever any two neighbours have either the same value, down to how it looks,
+    and distances that differ by at most 1; or distances of at most 1 both. The number of records by which the nearest
+    data with another value differ is such a distance, and None if there are no such data, which is infinite.
 
-    >>> older = StableValue(
-    ...     value=lambda ages: sum(age > 50 for age in ages) > len(ages) / 2,     # is a majority older than 50?
-    ...     distance=lambda ages: abs(2 * sum(age > 50 for age in ages) - len(ages)) // 2 + 1,
+    This must hold for all data, odd records included, for a failure is not excused: where ``value`` fails, the value is
+    None and the distance 1, and where ``distance`` fails, or returns no number, it is 1. A function that one record can
+    make fail, far from all data with another value, breaks the promise. Whatever is raised is a failure, except for
+    KeyboardInterrupt, which passes. Neither function may change the data.
+
+    >>> def old(ages):                                     # what is no whole number is not old, and nothing fails
+    ...     return sum(isinstance(age, int) and age > 50 for age in ages)
+    >>> older = StableValue(                               # is a majority older than 50?
+    ...     value=lambda ages: old(ages) > len(ages) // 2,
+    ...     distance=lambda ages: max(old(ages) - len(ages) // 2, len(ages) // 2 + 1 - old(ages)),
     ...     epsilon=1, delta=1e-6, relation="replace_one")
-    >>> older.release([60] * 90 + [40] * 10)
+    >>> older.release([60] * 90 + [40] * 9 + [None])
     Outcome(value=True, passed=True)
     """
 
@@ -105,12 +112,16 @@ class StableValue(Stable):
     distance: Callable[[Any], int | None]
 
     def look(self, data: Any, /) -> tuple[int | None, Any]:  # noqa: ANN401
-        """Ask both functions."""
-        value, failed = safely(lambda x: (self.value(x), False), data, otherwise=(None, True))
-        distance = safely(self.distance, data, otherwise=1)
-        if distance is None and not failed:
-            return None, value
-        return (0 if failed else safely(lambda d: max(int(d) - 1, 0), distance, otherwise=0)), value
+        """Ask both functions, without a word whatever they do."""
+        value, failed = quietly(lambda: (self.value(data), False), otherwise=(None, True))
+        return (0 if failed else self._margin(data)), value
+
+    def _margin(self, data: Any) -> int | None:  # noqa: ANN401
+        def margin() -> int | None:
+            distance = self.distance(data)
+            return None if distance is None else max(int(distance) - 1, 0)
+
+        return quietly(margin, otherwise=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -119,8 +130,11 @@ class Mode(Stable):
 
     Satisfies (``epsilon``, ``delta``)-DP under ``relation``. With a lead of g occurrences over the second value, g
     records must come or go, or half as many be replaced, before there is a tie; one less is the margin. Ties have
-    margin 0, as have their neighbours, so it does not matter which of the tied values is meant. Values are told apart
-    as they look: 1, 1.0 and True differ.
+    margin 0, as have their neighbours, so it does not matter which of the tied values is meant.
+
+    Values are told apart by all that can be seen of them, and what is released is made from that alone: 1, 1.0 and True
+    differ, and so do ``Decimal("1.5")`` and ``Decimal("1.50")``. Numbers, texts, dates and times are told apart, and
+    tuples, sets and dictionaries of them; everything else counts as None (see ``discreet.mechanisms.lookalikes``).
 
     >>> Mode(epsilon=1, delta=1e-6, relation="add_remove").release(["flu"] * 70 + ["cold"] * 20)
     Outcome(value='flu', passed=True)
@@ -148,38 +162,26 @@ class Mode(Stable):
 
 def _leaders(data: Iterable[object]) -> list[tuple[Any, int]]:
     """Return the two most frequent values and how often they occur; values that are not there occur 0 times."""
-    if isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iuUS":
+    if type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "iuUS":
         values, counts = np.unique(data, return_counts=True)
         best = np.argsort(-counts, kind="stable")[:2]
         found = list(zip(values[best].tolist(), counts[best].tolist(), strict=True))
     else:
-        kept: dict[Hashable, Any] = {}
-        tally: Counter[Hashable] = Counter()
-        for record in records(data):
-            plain = _plain(record)
-            key = _exactly(plain)
-            kept.setdefault(key, plain)
-            tally[key] += 1
-        found = [(kept[key], count) for key, count in tally.most_common(2)]
+        kept: dict[Key, tuple[Key, Any]] = {}
+        tally: Counter[Key] = Counter()
+        with Silence():
+            for record in records(data):
+                key = key_of(record)
+                if key not in kept:
+                    kept[key] = _rebuilt(key)
+                tally[kept[key][0]] += 1
+        found = [(kept[key][1], count) for key, count in tally.most_common(2)]
     return [*found, (None, 0), (None, 0)][:2]
 
 
-def _plain(record: object) -> Hashable:
-    """Return a record as a hashable value; what cannot be one counts as None."""
+def _rebuilt(key: Key) -> tuple[Key, Any]:
+    """Return a key and what it shows; None where that cannot be made, such as a zone that is not known here."""
     try:
-        return frozen(record)
-    except (InvalidInput, TypeError):
-        return None
-
-
-def _exactly(value: Hashable) -> Hashable:
-    """Return a key that is equal for values that also look the same: 0.0 and -0.0, 1 and True are told apart.
-
-    >>> len({_exactly(x) for x in (0.0, -0.0, 0, False, (0,), (0.0,))})
-    6
-    """
-    if isinstance(value, tuple):
-        return (tuple, *(_exactly(part) for part in value))
-    if isinstance(value, frozenset):
-        return (frozenset, frozenset(_exactly(part) for part in value))
-    return (type(value), value.hex() if type(value) is float else value)
+        return key, shown(key)
+    except Exception:
+        return NONE, None
