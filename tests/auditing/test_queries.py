@@ -3,13 +3,17 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import discreet as dp
 import discreet.session.release as release
 from discreet import audit, count
-from discreet.auditing.queries import CopiedPlan, CopiedQuery, our_queries, table_neighbours
+from discreet.auditing.queries import MISSING, CopiedPlan, CopiedQuery, our_queries, table_neighbours
 from discreet.auditing.registry import TIERS, examine, registered
+from discreet.mechanisms.geometric import Geometric
+from discreet.mechanisms.smooth_interval import SmoothInterval
+from discreet.mechanisms.tested_quantile import TestedQuantile
 from discreet.session.noise import Noise
 from discreet.tables.bounding import Rows
 from discreet.units import Person, Row
@@ -101,3 +105,44 @@ def test_showing_every_group_is_refuted(monkeypatch):
         alpha=1e-9,
     )
     assert found.refuted
+
+
+BY_NAME = {entry.name: entry for entry in our_queries()}
+TIER = replace(TIERS["fast"], draws=3_000, seconds=60.0)
+
+
+def test_all_that_is_told_is_looked_at():
+    """A value and both ends for each column; and no value is not the value 0."""
+    entry = BY_NAME["query: median, tested"]
+    outputs = entry.batch(entry.neighbours[0][0], 200)
+    assert outputs.shape == (200, 3)
+    assert np.mean(outputs[:, 0] == MISSING) > 0.5
+    shown = BY_NAME["query: median, smooth"].batch([], 50)
+    assert np.all((shown[:, 0] - shown[:, 1] >= 0) & (shown[:, 0] + shown[:, 2] <= 10))
+
+
+def test_the_test_before_a_release_is_in_doubt_on_some_neighbours():
+    for name in ("query: median, tested", "query: median, tested, replaced"):
+        refused = [np.mean(BY_NAME[name].batch(data, 300)[:, 0] == MISSING) for data in BY_NAME[name].neighbours[-1]]
+        assert all(0.02 < part < 0.6 for part in refused)
+
+
+@pytest.mark.parametrize("name", ["query: median, smooth", "query: median, smooth, replaced"])
+def test_ends_that_tell_the_noise_are_refuted(name, monkeypatch):
+    """The value is as private as ever, but the interval says how large its noise was."""
+    entry, scale = BY_NAME[name], SmoothInterval.scale.fget
+    monkeypatch.setattr(SmoothInterval, "scale", property(lambda self: scale(self) / 10**9))
+    assert examine(entry, TIER).refuted
+
+
+@pytest.mark.parametrize("name", ["query: median, tested", "query: median, tested, replaced"])
+def test_a_thousandth_of_the_noise_after_a_test_is_refuted(name, monkeypatch):
+    entry, noise = BY_NAME[name], TestedQuantile.noise.fget
+    less = property(lambda self: Geometric(sensitivity=self.bound, scale=noise(self).scale / 1000))
+    monkeypatch.setattr(TestedQuantile, "noise", less)
+    assert examine(entry, TIER).refuted
+
+
+def test_a_release_without_its_test_is_refuted(monkeypatch):
+    monkeypatch.setattr(TestedQuantile, "threshold", property(lambda self: -(10**6)))
+    assert examine(BY_NAME["query: median, tested"], TIER).refuted

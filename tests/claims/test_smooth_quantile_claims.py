@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from itertools import product as every
 
 import numpy as np
@@ -11,9 +11,14 @@ import pytest
 from claims_reference import kept, largest_loss, steps, worse
 from scipy import stats
 
+from discreet.accounting import Budget
 from discreet.mechanisms.smooth_interval import SmoothInterval
 from discreet.mechanisms.smooth_quantile import SmoothQuantile
 from discreet.mechanisms.tested_quantile import TestedQuantile
+from discreet.session import Session
+from discreet.session.smooth_ranks import Proposed, Smooth
+from discreet.tables import Bounds, Query, median
+from discreet.units import Row
 
 ALARM = 1e-9
 POINTS = range(4)
@@ -168,3 +173,67 @@ def test_the_interval_holds_as_often_as_said(spread, repeatable):
     assert sum(low <= true <= high for low, _, high in found) >= 560
     assert all(low <= value <= high for low, value, high in found)
     assert np.median([high - low for low, _, high in found]) < 5000 / 4
+
+
+def released(method, size, monkeypatch):
+    """Return what a session without groups claims and runs, and the histograms of all tables of so many rows."""
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("duckdb")
+    seen = []
+    for kind in (Smooth, Proposed):
+        whole = kind.release
+        monkeypatch.setattr(kind, "release", lambda s, hs, whole=whole: seen.append((s, hs)) or whole(s, hs))
+    budget, query = Budget(1000, 0.5), Query("people").agg(q=median("spent", method=method))
+    settings = {"epsilon": 2, "delta": 0.02 if method == "ptr" else 0}
+    histograms, claims = {}, set()
+    for rows in combinations_with_replacement(range(4), size):
+        table = pa.table({"spent": pa.array(rows, type=pa.int64())})
+        unit = Row(relation="replace_one")
+        with Session(table, name="people", schema={"spent": Bounds(0, 3)}, unit=unit, budget=budget) as session:
+            claims.add(session.planned(query, **settings).loss)
+            session.release(query, **settings)
+        run, (histogram,) = seen[-1]
+        histograms[rows] = histogram
+    assert len(claims) == 1
+    return claims.pop(), run.mechanism(run.column.options[0]), histograms
+
+
+def replaced(tables):
+    """Return all pairs of tables that differ in one row."""
+    found = set()
+    for rows in tables:
+        for place, value in every(range(len(rows)), range(4)):
+            found.add((rows, tuple(sorted((*rows[:place], value, *rows[place + 1 :])))))
+    return [(a, b) for a, b in found if a != b]
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_every_row_replaced_in_a_session_without_groups_keeps_the_smooth_claim(size, monkeypatch):
+    """There a unit cannot leave its group, and the bounds for replacement are taken: for the value and for its ends."""
+    claim, mechanism, histograms = released("smooth", size, monkeypatch)
+    quantile, (low, high) = mechanism.quantile, mechanism.quantile.bounds
+    assert quantile.relation == "replace_one"
+    assert high - low == 3
+    logs = {t: [quantile.log_probability(h, y) for y in range(low, high + 1)] for t, h in histograms.items()}
+    told = {t: math.log(quantile.function.at(h).smooth(quantile.beta)) for t, h in histograms.items()}
+    for a, b in replaced(histograms):
+        value = largest_loss(np.array(logs[a]), np.array(logs[b]))
+        ends = abs(told[a] - told[b]) / float(mechanism.scale)
+        assert value + ends <= claim.epsilon() + 1e-9
+    one_sided = SmoothQuantile(
+        bounds=quantile.bounds, epsilon=quantile.epsilon, relation="add_remove", unit=quantile.unit, beta=quantile.beta
+    )
+    less = {t: np.array([one_sided.log_probability(h, y) for y in range(low, high + 1)]) for t, h in histograms.items()}
+    assert size == 1 or max(largest_loss(less[a], less[b]) for a, b in replaced(histograms)) > quantile.epsilon
+
+
+def test_every_row_replaced_in_a_session_without_groups_keeps_the_tested_claim(monkeypatch):
+    claim, mechanism, histograms = released("ptr", 5, monkeypatch)
+    low, high = mechanism.bounds
+    assert mechanism.relation == "replace_one"
+    outputs = [None, *range(low, high + 1)]
+    law = {t: np.exp([mechanism.log_probability(h, y) for y in outputs]) for t, h in histograms.items()}
+    assert any(0.01 < chances[0] < 0.99 for chances in law.values())
+    for a, b in replaced(histograms):
+        excess = np.maximum(law[a] - math.exp(2) * law[b], 0).sum()
+        assert excess <= claim.delta(2) + 1e-12

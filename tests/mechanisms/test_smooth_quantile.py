@@ -1,5 +1,6 @@
 import math
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from discreet import InvalidInput, InvalidParameter, RelationMismatch, UnboundedSensitivity, mechanisms
 from discreet.mechanisms.smooth_interval import SmoothInterval
 from discreet.mechanisms.smooth_quantile import SmoothQuantile
+from discreet.sensitivity.smooth import ROUNDING
 from discreet.testing import check_mechanism
 
 EMPTY = np.array([], dtype=np.int64)
@@ -109,6 +111,41 @@ def test_ties_are_released_as_they_are():
     found = median(bounds=(0, 10**9)).releases([([7, 10**9], [600, 200]), ([3], [1000]), ([], [])])
     assert found.dtype == np.int64
     assert found[:2].tolist() == [7, 3]
+
+
+def test_probabilities_beyond_exact_floats_are_those_of_what_is_released():
+    """Cells are counted from the lower bound in float64, so an odd cell far from it is never released."""
+    top = 2**54 + 7
+    mechanism = median(bounds=(0, top), epsilon=20)
+    near = ([2**54 + 1], [1000])
+    assert mechanism.log_probability(near, 2**54 + 1) == mechanism.log_probability(near, 2**54 + 2) == -math.inf
+    law = {y: math.exp(mechanism.log_probability(near, y)) for y in (2**54 - 2, 2**54, 2**54 + 4, top)}
+    assert math.isclose(sum(law.values()), 1)
+    assert math.isclose(law[2**54], 1)
+    assert {mechanism.release(*near) for _ in range(20)} == {2**54}
+    far = median(bounds=(0, 2**62))
+    found = [far.release([0, 2**62], [50, 50]) for _ in range(50)]
+    assert all(far.log_probability(([0, 2**62], [50, 50]), y) > -math.inf for y in found)
+
+
+def test_noise_too_large_to_be_drawn_is_refused_before_there_are_data():
+    """A beta that leaves next to nothing of epsilon needs noise beyond all floats."""
+    just_below = 1 - Fraction(ROUNDING)
+    with pytest.raises(InvalidParameter, match="larger epsilon"):
+        median(bounds=(0, 2**60), beta=just_below - Fraction(1, 2**960))
+    mechanism = median(bounds=(0, 2**60), beta=just_below - Fraction(1, 2**900))
+    told = SmoothInterval(quantile=mechanism, epsilon=1, level=1 - 2.0**-50)
+    for histogram in (([], []), ([5], [10**6]), ([0, 2**60], [5, 5])):
+        low, value, high = told.release(histogram)
+        assert 0 <= low <= value <= high <= 2**60
+
+
+def test_noise_too_small_to_be_drawn_is_raised():
+    mechanism = median(bounds=(0, 2**60), epsilon=2600, beta=2600 / 3.001)
+    for histogram in (([5], [10**6]), ([5, 9], [3, 10**6]), ([], [])):
+        assert 0 <= mechanism.release(histogram) <= 2**60
+    assert mechanism.release([5], [10**6]) == 5
+    assert abs(mechanism.log_probability(([5], [10**6]), 5)) < 1e-30
 
 
 def test_a_finer_grid_costs_nothing():

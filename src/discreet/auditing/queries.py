@@ -4,6 +4,9 @@ One release of a session takes milliseconds, which is too slow for an audit. So 
 table, with persons of their own in each copy, and released once, grouped by copy: since a person is in one copy alone
 and noise is independent between groups, that gives as many draws of the release of one copy, through everything that
 a real release goes through. The claim is that of a person who is in as many groups of one copy.
+
+All that an answer tells is audited: each value, and how far the ends of its interval lie from it, since some ends are
+private releases of their own. What is missing has a number of its own, far from all others.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +19,7 @@ import numpy.typing as npt
 from discreet.accounting import Budget, PrivacyLoss
 from discreet.auditing.entries import Entry
 from discreet.session import Answer, Request, Session
+from discreet.session.values import Number
 from discreet.tables import Bounds, Query, Values, count, mean, median, quantiles, sum, top_k  # noqa: A004
 from discreet.tables.aggregates import Aggregate, count_distinct, max, variance  # noqa: A004
 from discreet.units import Person, Row
@@ -24,7 +28,11 @@ __all__ = ["CopiedPlan", "CopiedQuery", "our_queries"]
 
 CITIES = ("Bergen", "Oslo", "Ulm")
 
+HIDDEN, MISSING = -(2.0**40), -(2.0**41)
+"""What stands for a group that is not shown, and for a value or an end that an answer does not have."""
+
 Record = dict[str, Any]
+Pairs = tuple[tuple[list[Record], list[Record]], ...]
 
 SCHEMA = {"user": "int", "copy": "int", "spent": Bounds(0, 10), "city": Values(CITIES)}
 
@@ -36,7 +44,8 @@ class CopiedQuery:
     """A query on small data sets of (user, city, spent), released for many copies at once.
 
     ``by_city`` groups each copy by city; ``private_cities`` does so without declaring them. ``engine`` loads a table of
-    columns into another engine than DuckDB and returns the source for a session.
+    columns into another engine than DuckDB and returns the source for a session. ``steady`` is how many units there are
+    close together in a further pair of neighbours, for releases that say much on such data alone.
     """
 
     aggregates: dict[str, Aggregate]
@@ -47,6 +56,7 @@ class CopiedQuery:
     by_city: bool = False
     private_cities: bool = False
     engine: Callable[[dict[str, list[Any]]], Any] | None = None
+    steady: int = 0
 
     @property
     def claims(self) -> PrivacyLoss:
@@ -55,23 +65,25 @@ class CopiedQuery:
             loss: PrivacyLoss = session.planned(self.query(1), **self._settings).loss
         return loss
 
+    @property
+    def neighbours(self) -> Pairs:
+        """Pairs of data sets that differ by one unit."""
+        return table_neighbours(self.unit) + (steady_neighbours(self.unit, self.steady) if self.steady else ())
+
     def draw(self, data: Sequence[Record], draws: int) -> npt.NDArray[np.float64]:
         """Return one row of outputs for each of so many releases of a data set."""
         with self.session(data, draws) as session:
             return self.outputs(session.release(self.query(draws), **self._settings), draws)
 
     def outputs(self, answer: Answer, draws: int) -> npt.NDArray[np.float64]:
-        """Return one row of outputs for each copy of an answer."""
-        shown = list(answer.columns)
+        """Return one row for each copy of an answer: each value, and how far below and above it its ends lie."""
         width = len(CITIES) if self.by_city or self.private_cities else 1
-        outputs = np.full((draws, width, len(shown)), -(2.0**40))  # a group that is not shown
+        outputs = np.full((draws, width, len(answer.columns), 3), HIDDEN)
         cities = answer.keys.get("city", (CITIES[0],) * len(answer))
         for row, (copy, city) in enumerate(zip(answer.keys["copy"], cities, strict=True)):
             place = CITIES.index(city) if width > 1 else 0
-            for column, name in enumerate(shown):
-                value = answer.columns[name].value[row]
-                number = float(CITIES.index(value)) if isinstance(value, str) else float(value or 0.0)
-                outputs[int(str(copy)), place, column] = number
+            for column, told in enumerate(answer.columns.values()):
+                outputs[int(str(copy)), place, column] = _numbers(told.value[row], told.low[row], told.high[row])
         return outputs.reshape(draws, -1)
 
     @property
@@ -120,6 +132,11 @@ class CopiedPlan:
         return self.queries[0].unit
 
     @property
+    def neighbours(self) -> Pairs:
+        """Those of the first query: the unit is the same in all."""
+        return self.queries[0].neighbours
+
+    @property
     def claims(self) -> PrivacyLoss:
         """The loss of all of them together, for one copy."""
         with self.queries[0].session([], 1) as session:
@@ -143,11 +160,25 @@ def _arrow(columns: dict[str, list[Any]]) -> Any:  # noqa: ANN401  an Arrow tabl
     return pa.table({name: pa.array(values, type=types[name]) for name, values in columns.items()})
 
 
+def _numbers(value: Number | str | None, low: Number | None, high: Number | None) -> tuple[float, float, float]:
+    """Return a value, and how far below and above it its ends lie; a word is the place of its city.
+
+    >>> _numbers(4, 3, 6.5), _numbers("Oslo", None, None) == (1.0, MISSING, MISSING)
+    ((4.0, 1.0, 2.5), True)
+    """
+    if isinstance(value, str):
+        return float(CITIES.index(value)), MISSING, MISSING
+    if value is None:
+        return MISSING, MISSING, MISSING
+    below, above = (MISSING if end is None else abs(value - end) for end in (low, high))
+    return float(value), float(below), float(above)
+
+
 def _rows(user: int, *visits: tuple[str, float]) -> list[Record]:
     return [{"user": user, "city": city, "spent": spent} for city, spent in visits]
 
 
-def table_neighbours(unit: Row | Person) -> tuple[tuple[list[Record], list[Record]], ...]:
+def table_neighbours(unit: Row | Person) -> Pairs:
     """Return pairs that differ by a person or row as heavy as can be: too many rows, too many groups, wild values."""
     others = [*_rows(1, ("Oslo", 5.0), ("Ulm", 2.0)), *_rows(2, ("Bergen", 9.0))]
     visits = [("Oslo", 10.0), ("Oslo", 1e300), ("Oslo", 10.0), ("Bergen", 11.0), ("Ulm", 10.0), ("Ulm", 10.0)]
@@ -156,6 +187,20 @@ def table_neighbours(unit: Row | Person) -> tuple[tuple[list[Record], list[Recor
         return (others, others + heavy), ([], heavy)
     light = _rows(3, ("Bergen", -1e300))
     return ((others + light, others + heavy),)
+
+
+def steady_neighbours(unit: Row | Person, units: int) -> Pairs:
+    """Return a pair with so many units at two places close together, of which one of the lower is gone, or at the end.
+
+    The quantile in the middle moves from one place to the other, and it would take about half of the units to move it
+    far: fitted noise is small, a test before a release is passed often, and the ends of an interval are close.
+    """
+    rows = unit.rows or 1 if isinstance(unit, Person) else 1
+    here, there = [("Oslo", 5.0)] * rows, [("Oslo", 5.03)] * rows
+    both = [row for user in range(units) for row in _rows(user, *(here if user % 2 == 0 else there))]
+    if unit.relation == "add_remove":
+        return ((both[rows:], both),)
+    return ((both, both[rows:] + _rows(0, *[("Oslo", 10.0)] * rows)),)
 
 
 def our_queries() -> tuple[Entry, ...]:
@@ -181,9 +226,16 @@ def our_queries() -> tuple[Entry, ...]:
         "query: private cities": CopiedQuery({"n": count()}, two, epsilon=2, delta=0.08, private_cities=True),
         "query: count, replaced": CopiedQuery({"n": count()}, replaced, by_city=True),
         "query: median": CopiedQuery({"q": median("spent")}, row, epsilon=2),
-        "query: median, smooth": CopiedQuery({"q": median("spent", method="smooth")}, row, epsilon=2),
-        "query: median, smooth, replaced": CopiedQuery({"q": median("spent", method="smooth")}, replaced, epsilon=2),
-        "query: median, tested": CopiedQuery({"q": median("spent", method="ptr")}, one, epsilon=2, delta=0.05),
+        "query: median, smooth": CopiedQuery({"q": median("spent", method="smooth")}, row, epsilon=2, steady=20),
+        "query: median, smooth, replaced": CopiedQuery(
+            {"q": median("spent", method="smooth")}, replaced, epsilon=2, steady=40
+        ),
+        "query: median, tested": CopiedQuery(
+            {"q": median("spent", method="ptr")}, one, epsilon=2, delta=0.05, steady=6
+        ),
+        "query: median, tested, replaced": CopiedQuery(
+            {"q": median("spent", method="ptr")}, replaced, epsilon=2, delta=0.1, steady=10
+        ),
         "query: greatest": CopiedQuery({"top": max("spent")}, one, epsilon=2),
         "query: quartiles": CopiedQuery({"q": quantiles("spent", [0.25, 0.5, 0.75])}, row, epsilon=2),
         "query: top list": CopiedQuery({"top": top_k("city", 2)}, one, epsilon=2),
@@ -205,9 +257,7 @@ def our_queries() -> tuple[Entry, ...]:
             delta=0.05,
         ),
     }
-    return tuple(
-        Entry(name, _single(one), one.claims, table_neighbours(one.unit), one.draw) for name, one in copied.items()
-    )
+    return tuple(Entry(name, _single(one), one.claims, one.neighbours, one.draw) for name, one in copied.items())
 
 
 def _single(query: CopiedQuery | CopiedPlan) -> Callable[[Sequence[Record]], npt.NDArray[np.float64]]:

@@ -12,6 +12,7 @@ from discreet.auditing.audit import MOST, Audit, audit
 from discreet.auditing.entries import Entry, our_mechanisms, our_theorems
 from discreet.auditing.fitted_entries import our_dialogues, our_fitted
 from discreet.auditing.queries import our_queries
+from discreet.auditing.table_entries import our_tables
 from discreet.errors import InvalidParameter
 
 __all__ = ["TIERS", "Entry", "Tier", "examine", "register", "registered"]
@@ -66,6 +67,7 @@ def registered() -> tuple[Entry, ...]:
         *our_mechanisms(),
         *our_fitted(),
         *our_dialogues(),
+        *our_tables(),
         *our_theorems(),
         *our_queries(),
         *REGISTRY.values(),

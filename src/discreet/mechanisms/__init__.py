@@ -21,6 +21,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.gaussian_threshold import GaussianThreshold
 from discreet.mechanisms.geometric import Geometric
 from discreet.mechanisms.grid_quantile import GridQuantile
+from discreet.mechanisms.histogram import KnownBins
 from discreet.mechanisms.interface import Conversation, Dialogue, Mechanism, Records, Shift
 from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.laplace import Laplace
@@ -42,6 +43,7 @@ from discreet.mechanisms.smooth_noise import SmoothNoise, smooth_noise
 from discreet.mechanisms.smooth_quantile import SmoothQuantile
 from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.mechanisms.stability import Mode, StableValue
+from discreet.mechanisms.stability_histogram import Bins, StabilityHistogram
 from discreet.mechanisms.stat import STAT
 from discreet.mechanisms.survey import Warner, YesBiased
 from discreet.mechanisms.tested_quantile import TestedQuantile
@@ -49,6 +51,7 @@ from discreet.mechanisms.top import TopK
 
 __all__ = [
     "STAT",
+    "Bins",
     "BoundedCount",
     "BoundedLocal",
     "CandidateQuantile",
@@ -64,6 +67,7 @@ __all__ = [
     "Geometric",
     "GridQuantile",
     "InverseSensitivity",
+    "KnownBins",
     "Laplace",
     "LaplaceThreshold",
     "Lifted",
@@ -88,6 +92,7 @@ __all__ = [
     "SmoothNoise",
     "SmoothQuantile",
     "SparseVector",
+    "StabilityHistogram",
     "StableValue",
     "TestedQuantile",
     "TopK",

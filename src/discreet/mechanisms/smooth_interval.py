@@ -54,6 +54,7 @@ class SmoothInterval(Faces):
         positive(self.epsilon, "epsilon")
         a_probability(self.level, "level")
         store(self, epsilon=self.epsilon, level=self.level)
+        positive(self.scale, "the scale of the noise on the logarithm, about beta / epsilon,")
 
     def __repr__(self) -> str:
         return f"SmoothInterval(quantile={self.quantile!r}, epsilon={show(self.epsilon)}, level={show(self.level)})"
@@ -92,5 +93,5 @@ class SmoothInterval(Faces):
         margin = float(self.scale) * max(0.0, -math.log(2 * float(failure * MARGIN)))
         low, high = self.quantile.bounds
         bound = math.exp(min(told + margin + float(GRID), math.log(high - low + 1)))
-        reach = self.quantile.noise.reach(failure * (1 - MARGIN))
-        return min(math.floor(bound * reach + 0.5), high - low)
+        off = bound * self.quantile.noise.reach(failure * (1 - MARGIN)) + 0.5
+        return high - low if off >= high - low else math.floor(off)

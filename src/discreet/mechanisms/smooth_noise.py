@@ -16,15 +16,16 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter, NoTheorem
 from discreet.exact import Real, finite, show
 from discreet.mechanisms.admissible.choice import compare
-from discreet.mechanisms.admissible.drawn import scale_of
+from discreet.mechanisms.admissible.drawn import LARGEST, scale_of
 from discreet.mechanisms.admissible.interface import Admissible
+from discreet.mechanisms.admissible.nearest import least_at_least, most_at_most
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise import grid_for
 from discreet.noise.fast import Floats
 from discreet.noise.grid import power_of_two
-from discreet.sensitivity.smooth import Function
+from discreet.sensitivity.smooth import Function, Vicinity
 
 __all__ = ["SmoothNoise", "smooth_noise"]
 
@@ -36,7 +37,12 @@ class SmoothNoise(Faces):
     Satisfies ``noise.loss`` under ``function.relation`` for all data sets: neighbours move the value by at most the
     smaller of their smooth bounds, and the bounds differ by a factor of at most ``e^beta``, to which the noise is
     fitted. The grid comes from the public range of the function alone, by default about a millionth of it. The output
-    is drawn to that range, which costs nothing, unless ``clamp=False``.
+    is drawn to that range, which costs nothing, unless ``clamp=False``. It is a float: where the range is more than
+    ``2^53`` steps from 0, several of them round to one, and ``log_probability`` is that of the rounded output.
+
+    Nothing is refused because of the data. Scales that are too small to be drawn are raised, and those too large are
+    cut at a constant that is above what the noise must hide: no value moves further than the range is wide. Ranges so
+    wide that no constant is left are refused from the start.
 
     No error is promised beforehand, as it depends on the data: ``foresee`` tells it for data that may be shown.
 
@@ -73,7 +79,13 @@ class SmoothNoise(Faces):
             )
         if type(self.clamp) is not bool:
             raise InvalidParameter("clamp must be True or False.")
-        store(self, grid=self._house_grid() if self.grid is NOT_GIVEN else power_of_two(self.grid))
+        store(self, grid=power_of_two(self._house_grid() if self.grid is NOT_GIVEN else self.grid))
+        low, high = (finite(end, "range") for end in self.function.range)
+        if (high - low) * self.function.dimension > self._most() or max(-low, high) / Fraction(self.grid) > LARGEST:
+            raise InvalidParameter(
+                "the range of the function is too wide for this noise or grid: scales and numbers of steps must stay "
+                "below 2^990 whatever the data are. Narrow the bounds, or take a larger budget or a coarser grid."
+            )
 
     def __repr__(self) -> str:
         clamp = "" if self.clamp else ", clamp=False"
@@ -95,7 +107,7 @@ class SmoothNoise(Faces):
     def release(self, records: Any, /) -> float | Floats:  # noqa: ANN401 - whatever the function is about
         """Return the noisy value: a float, or an array for a vector."""
         vicinity = self.function.at(records)
-        drawn = self.noise.draw(vicinity.value, vicinity.smooth(self.noise.beta), grid=self.grid)
+        drawn = self.noise.draw(vicinity.value, self._bound(vicinity), grid=self.grid)
         if not self.clamp:
             return drawn
         low, high = self._ends()
@@ -112,7 +124,7 @@ class SmoothNoise(Faces):
     def log_probability(self, records: Any, output: Any, /) -> float:  # noqa: ANN401
         """Return ``log P[release(records) = output]`` for a point of the grid, or an end of the range."""
         vicinity = self.function.at(records)
-        scale = scale_of(vicinity.smooth(self.noise.beta), self.noise.factor)
+        scale = scale_of(self._bound(vicinity), self.noise.factor)
         values, outputs = np.ravel(np.asarray(vicinity.value, dtype=object)), np.ravel(np.asarray(output, dtype=object))
         return math.fsum(self._log_one(Fraction(v), float(y), scale) for v, y in zip(values, outputs, strict=True))
 
@@ -137,18 +149,22 @@ class SmoothNoise(Faces):
     def _log_one(self, value: Fraction, output: float, scale: Fraction) -> float:
         step = Fraction(self.grid)
         low, high = self._ends()
-        left: Fraction | None = Fraction(output) - step / 2
-        right: Fraction | None = Fraction(output) + step / 2
-        if self.clamp and not low < output < high:
-            if output not in (low, high):
-                return -math.inf
-            at_low, at_high = output == low, output == high
-            left = None if at_low else (math.ceil(Fraction(high) / step) - Fraction(1, 2)) * step
-            right = None if at_high else (math.floor(Fraction(low) / step) + Fraction(1, 2)) * step
-        elif Fraction(output) % step:
+        at_low, at_high = self.clamp and output == low, self.clamp and output == high
+        outside = self.clamp and not low <= output <= high
+        if outside or not (at_low or at_high or Fraction(output) % step == 0):
             return -math.inf
-        ends = (None if end is None else (end - value) / scale for end in (left, right))
+        left = None if at_low else least_at_least(Fraction(output) / step) - Fraction(1, 2)
+        right = None if at_high else most_at_most(Fraction(output) / step) + Fraction(1, 2)
+        ends = (None if end is None else (end * step - value) / scale for end in (left, right))
         return self.noise.log_cell(*ends)
+
+    def _bound(self, vicinity: Vicinity) -> Real:
+        """Return the smooth bound, or the largest that is drawn: the smaller of it and a constant is smooth."""
+        bound, most = vicinity.smooth(self.noise.beta), self._most()
+        return most if bound > most else bound
+
+    def _most(self) -> Fraction:
+        return LARGEST / self.noise.factor
 
     def _ends(self) -> tuple[float, float]:
         low, high = self.function.range

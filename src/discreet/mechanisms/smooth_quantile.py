@@ -18,6 +18,8 @@ from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
 from discreet.exact import Real, positive, show
 from discreet.exact import probability as a_probability
 from discreet.mechanisms.admissible import Laplace, PowerLaw
+from discreet.mechanisms.admissible.drawn import LARGEST, scale_of
+from discreet.mechanisms.admissible.nearest import least_at_least, most_at_most
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.gaps import Histogram, Int64, Whole, whole_vector
 from discreet.mechanisms.interface import Records
@@ -44,6 +46,9 @@ class SmoothQuantile(Faces):
     chosen for data that lie evenly, unless said, and must come from public information. How large the noise is depends
     on the data and is not told; ``SmoothInterval`` tells it privately.
 
+    The cell is counted from the lower bound in float64: beyond ``2^53`` cells from there several become one, after the
+    noise, and ``log_probability`` is that of the rounded output.
+
     >>> median = SmoothQuantile(bounds=(0, 2**40), epsilon=2, relation="add_remove")
     >>> 900 <= median.release(np.arange(2000), np.ones(2000, dtype=np.int64)) <= 1100
     True
@@ -69,7 +74,12 @@ class SmoothQuantile(Faces):
             beta = _fitting(epsilon, delta) if delta else epsilon / SMOOTHNESS
         store(self, epsilon=self.epsilon, delta=self.delta, beta=beta, unit=function.unit, probability=self.probability)
         object.__setattr__(self, "bounds", function.bounds)
-        _ = self.noise
+        low, high = function.bounds
+        if 2 * (high - low + 1) * self.noise.factor > LARGEST:
+            raise InvalidParameter(
+                "the noise for these bounds is too large to be drawn: its scale must stay below 2^990 for all data. "
+                "Take a larger epsilon or narrower bounds."
+            )
 
     def __repr__(self) -> str:
         more = f", unit={self.unit}" if self.unit != 1 else ""
@@ -122,9 +132,12 @@ class SmoothQuantile(Faces):
         if not low <= output <= high:
             return -math.inf
         vicinity, noise = looked_at(self.function, histogram), self.noise
-        scale = Fraction(vicinity.smooth(self.beta)) * noise.factor
-        start = (2 * (output - vicinity.value) - 1) / (2 * scale)
-        return noise.log_cell(None if output == low else start, None if output == high else start + 1 / scale)
+        place, scale = output - low, scale_of(vicinity.smooth(self.beta), noise.factor)
+        if output < high and int(float(place)) != place:
+            return -math.inf
+        first, last = least_at_least(place) - Fraction(1, 2), most_at_most(place) + Fraction(1, 2)
+        left, right = ((end + low - vicinity.value) / scale for end in (first, last))
+        return noise.log_cell(None if output == low else left, None if output == high else right)
 
     def worst_case(self) -> tuple[Histogram, Histogram]:
         """A unit at each end of the bounds; the lower one is gone, or at the upper end."""

@@ -14,6 +14,9 @@ from discreet.mechanisms.admissible import (
     StudentT,
     admissible,
     compare,
+    hockey_stick,
+    largest_ratio,
+    renyi,
 )
 from discreet.mechanisms.admissible.choice import evenly
 from discreet.plots import svg
@@ -123,6 +126,53 @@ def test_the_lemma_for_laplace_noise():
 )
 def test_our_noises_may_be_handed_over(noise):
     assert admissible(noise, 1 / (4 * float(noise.factor)), float(noise.beta) / 4, 1).holds
+
+
+def uniform(z):
+    return np.where(np.abs(z) <= 1, -math.log(2), -np.inf)
+
+
+@pytest.mark.parametrize("shift", [0.5, -0.5, 1.2])
+def test_a_support_that_moves_is_told_apart(shift):
+    """Uniform noise on an interval of length 2: what sticks out is ``|shift| / 2``, whatever epsilon is."""
+    for epsilon in (0.0, 0.1, 30.0):
+        assert hockey_stick(uniform, epsilon, shift, 0.0) == pytest.approx(abs(shift) / 2, rel=1e-12)
+    assert largest_ratio(uniform, shift, 0.0) == math.inf
+    assert renyi(uniform, 2.0, shift, 0.0) == math.inf
+
+
+def test_a_support_that_shrinks_is_told_apart_in_one_direction():
+    narrow, wide = -0.1, 0.1
+    assert hockey_stick(uniform, 1.0, 0.0, narrow) == pytest.approx(-math.expm1(narrow))
+    assert hockey_stick(uniform, 1.0, 0.0, wide) == 0
+    assert renyi(uniform, 2.0, 0.0, wide) == pytest.approx(wide, rel=1e-2)
+    assert largest_ratio(uniform, 0.0, wide) == largest_ratio(uniform, 0.0, narrow) == math.inf
+
+
+def test_uniform_noise_is_never_admissible_with_less_delta_than_sticks_out():
+    for delta in (0, 1e-9, 0.01):
+        assert not admissible(uniform, 0.5, 0.1, 1, delta).holds
+    assert admissible(uniform, 0.01, 0.01, 1, 0.03).holds
+
+
+def test_where_the_first_density_is_lost_nothing_counts():
+    """Normal noise far out: the logarithms are beyond all digits, and the laws are the same."""
+    assert largest_ratio(lambda z: -z * z / 2, 0.0, 0.0) == 0
+    assert hockey_stick(lambda z: -z * z / 2 - math.log(2 * math.pi) / 2, 0.5, 0.0, 0.0) == 0
+
+
+def test_slides_to_the_left_count_as_much_as_to_the_right():
+    """A Gumbel law falls steeply on one side alone; it and its mirror image cost the same."""
+
+    def gumbel(z):
+        return z - np.exp(np.minimum(z, 700))
+
+    one, other = (admissible(law, 0.3, 1e-4, 1, 0.01) for law in (gumbel, lambda z: gumbel(-z)))
+    assert one.slide_delta == pytest.approx(other.slide_delta, rel=1e-9)
+    assert one.slide_delta == pytest.approx(hockey_stick(gumbel, 0.5, -0.3, 0.0), rel=1e-9)
+    assert one.slide_delta > 0.02
+    assert not one.holds
+    assert not other.holds
 
 
 def test_pictures_are_drawn():

@@ -9,8 +9,9 @@ import pytest
 import discreet.mechanisms
 from discreet.errors import InvalidParameter, NoTheorem
 from discreet.mechanisms.admissible import Cauchy, Gaussian, Laplace, LaplaceLogNormal, PowerLaw, UniformLogNormal
+from discreet.mechanisms.admissible.nearest import least_at_least, most_at_most
 from discreet.mechanisms.smooth_noise import SmoothNoise, smooth_noise
-from discreet.sensitivity.smooth import Levels
+from discreet.sensitivity.smooth import Levels, Median
 from discreet.testing import check_mechanism
 
 
@@ -139,3 +140,66 @@ def test_the_choice_needs_no_data_and_follows_an_example():
     fixed = smooth_noise(Middle(), 1, beta=0.25)
     assert fixed.noise.beta == 0.25
     assert smooth_noise(Middle(), rho=0.5).loss.rho <= 0.5 * (1 + 1e-12)
+
+
+SHARP = [Cauchy(epsilon=1380, beta=1), LaplaceLogNormal(rho=2.0**600, beta=1, sigma=0.5)]
+
+
+@pytest.mark.parametrize("noise", SHARP, ids=lambda noise: type(noise).__name__)
+def test_no_data_are_refused_because_their_noise_is_small(noise):
+    mechanism = SmoothNoise(function=Median(bounds=(0, 1)), noise=noise)
+    for moved in (0, 100, 340, 360, 500):
+        data = [0.0] * (501 + moved) + [1.0] * (500 - moved)
+        assert 0 <= mechanism.release(data) <= 1
+        assert mechanism.log_probability(data, 0.0) <= 0
+
+
+def test_ranges_too_wide_for_some_data_are_refused_before_there_are_any():
+    for high, noise in ((1e301, PowerLaw(epsilon=1, beta=0.5)), (1e295, Cauchy(epsilon=1e-6, beta=1e-7))):
+        with pytest.raises(InvalidParameter, match="too wide"):
+            SmoothNoise(function=Median(bounds=(0, high)), noise=noise)
+    with pytest.raises(InvalidParameter, match="coarser grid"):
+        SmoothNoise(function=Median(bounds=(0, 1e200)), noise=NOISES[0], grid=2.0**-500)
+    for high in (1e280, 1e-280):
+        for noise in NOISES:
+            mechanism = SmoothNoise(function=Median(bounds=(0, high)), noise=noise)
+            for data in ([0.0] * 3, [0.0] * 1000 + [high] * 1001, [high / 3] * 2001, [0.0] * 400 + [high] * 900):
+                assert 0 <= mechanism.release(data) <= high
+
+
+def test_a_bound_beyond_all_floats_is_cut_at_a_constant():
+    @dataclass(frozen=True)
+    class Wild(Middle):
+        def at(self, records):
+            return Levels(value=1.0, levels=np.array([math.inf]))
+
+    assert 0 <= SmoothNoise(function=Wild(), noise=NOISES[0]).release([1, 2, 3]) <= 8
+
+
+def test_whole_numbers_and_the_floats_they_become():
+    for centre in (0, 2**53, -(2**53), 2**54, -(2**54), 2**62):
+        for bar in range(centre - 20, centre + 21):
+            least, most = least_at_least(bar), most_at_most(bar)
+            assert float(least) >= bar > float(least - 1)
+            assert float(most) <= bar < float(most + 1)
+
+
+@pytest.mark.parametrize("value", [2.0**53, 2.0**55, -(2.0**54)])
+def test_the_law_is_that_of_the_floats_that_are_released(value, repeatable):
+    """Steps of the grid beyond 2^53 are released as one; three in four of these draws hit a float nearby."""
+    mechanism = SmoothNoise(
+        function=Middle(range=(-(2**60), 2**60)), noise=PowerLaw(epsilon=1, beta=0.2), grid=1, clamp=False
+    )
+    object.__setattr__(mechanism.function, "at", lambda records: Levels(value=value, levels=np.array([1.0])))
+    outputs = {value}
+    for toward in (-math.inf, math.inf):
+        here = value
+        for _ in range(12):
+            here = math.nextafter(here, toward)
+            outputs.add(here)
+    law = {y: math.exp(mechanism.log_probability([1, 2, 3], y)) for y in outputs if y % 1 == 0}
+    drawn = [mechanism.release([1, 2, 3]) for _ in range(4000)]
+    assert sum(law.values()) <= 1
+    for y, chance in law.items():
+        assert abs(drawn.count(y) - 4000 * chance) < 7 * math.sqrt(4000 * chance) + 7
+    assert sum(law.values()) > 0.75

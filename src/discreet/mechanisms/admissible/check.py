@@ -20,7 +20,8 @@ __all__ = ["Admissibility", "admissible"]
 
 TOLERANCE = 1e-9
 STEPS = 8
-"""Slides and stretches are tried at so many sizes up to the largest, both ways."""
+"""Slides are tried at so many sizes up to the largest, to the right and to the left, and stretches, wider and narrower.
+A pair of laws is told apart in either order: the second from the first is the first from the opposite move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -75,12 +76,14 @@ def admissible(
     True
     >>> admissible(lambda z: -np.abs(z), 0.5, 0.5, 1).holds               # Laplace noise needs a delta
     False
+    >>> admissible(lambda z: np.where(np.abs(z) <= 1, 0.0, -np.inf), 0.5, 0.1, 1, 1e-9).holds   # a support that moves
+    False
     """
     told = density.log_density if isinstance(density, Admissible) else density
     a, b = float(positive(alpha, "alpha")), float(positive(beta, "beta"))
     e, d = float(positive(epsilon, "epsilon")), float(probability(delta, "delta", zero=True))
     law = normalised(told)
-    slides = [(a * i / STEPS, 0.0) for i in range(1, STEPS + 1)]
+    slides = [(sign * a * i / STEPS, 0.0) for i in range(1, STEPS + 1) for sign in (-1, 1)]
     dilations = [(0.0, sign * b * i / STEPS) for i in range(1, STEPS + 1) for sign in (-1, 1)]
     return Admissibility(
         log_density=law,

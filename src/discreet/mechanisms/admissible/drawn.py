@@ -16,7 +16,11 @@ from discreet.noise.fast import Floats
 from discreet.noise.grid import Array
 from discreet.sensitivity.smooth import ROUNDING
 
-__all__ = ["Drawn", "below", "fitted", "scale_of", "whole"]
+__all__ = ["LARGEST", "SMALLEST", "Drawn", "below", "fitted", "scale_of", "whole"]
+
+SMALLEST, LARGEST = Fraction(1, 2**990), Fraction(2**990)
+"""Scales that are drawn, with room for rounding. A scale below is raised: the larger of a smooth bound and a constant
+is smooth. A scale above must be ruled out by what is public, before there are data."""
 
 
 class Drawn:
@@ -72,10 +76,16 @@ class Drawn:
 
 
 def scale_of(bound: Real, factor: Fraction) -> Fraction:
-    """Return the scale of the noise for a smooth bound, exactly. What the bound was stays unsaid."""
+    """Return the scale of the noise for a smooth bound, exactly, and not below ``SMALLEST``.
+
+    What the bound was stays unsaid.
+
+    >>> scale_of(0.5, Fraction(3)), scale_of(2.0**-500, Fraction(1, 2**600)) == SMALLEST
+    (Fraction(3, 2), True)
+    """
     if not bound > 0 or not math.isfinite(bound):
         raise InvalidInput("a smooth bound must be a finite number above 0: take it from Vicinity.smooth(beta).")
-    return Fraction(bound) * factor
+    return max(Fraction(bound) * factor, SMALLEST)
 
 
 def fitted(beta: Real) -> Fraction:

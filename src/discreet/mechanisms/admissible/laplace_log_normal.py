@@ -28,7 +28,9 @@ class LaplaceLogNormal(LogNormal):
     scale is a move of Z by at most ``beta / sigma``. A slide is pure: the log-density of the product has a slope of at
     most ``E[e^(-2 sigma Z)] / E[e^(-sigma Z)] = e^(3 sigma^2 / 2)``, at 0, so it costs ``kappa e^(3 sigma^2 / 2)``.
 
-    ``sigma`` is that of least variance unless it is given. All moments exist.
+    ``sigma`` is that of least variance unless it is given. All moments exist. A copy that ``dataclasses.replace`` makes
+    for another rho or beta keeps sigma, as every field that is not named, and fits kappa to it: that is private but not
+    the least noise. Name ``sigma=None`` as well to have it chosen anew.
 
     >>> noise = LaplaceLogNormal(rho=0.5, beta=0.1)
     >>> round(noise.sigma, 4), round(1 / float(noise.factor), 4)

@@ -81,7 +81,7 @@ class LogNormal:
 
     def log_cell(self, low: Real | None, high: Real | None, /) -> float:
         """Return ``log P[low <= Z < high]`` in float64; None stands for infinity."""
-        left, right = -math.inf if low is None else float(low), math.inf if high is None else float(high)
+        left, right = -math.inf if low is None else _float(low), math.inf if high is None else _float(high)
         if right <= 0:
             left, right = -right, -left
         if right - left < FLAT * math.exp(float(self.sigma) * -3):
@@ -133,6 +133,11 @@ def fit(
                 f"sigma must be above beta sqrt(dimension / (2 rho)) = {stretch / whole:.6g}, got {show(sigma)}."
             )
     return spread, slide(spread) * (1 - MARGIN)
+
+
+def _float(z: Real) -> float:
+    """Return a float for any rational: beyond all floats there is no noise to be missed."""
+    return float(max(min(z, 2**1000), -(2**1000)))
 
 
 def _pure(rho: float) -> float:

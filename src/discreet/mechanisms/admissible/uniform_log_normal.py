@@ -28,7 +28,9 @@ class UniformLogNormal(LogNormal):
     ``e^(3 sigma^2 / 2) phi(w + sigma) / (sigma Q(w))``. That is largest where the hazard ``phi(w) / Q(w)`` exceeds w by
     sigma: once, as the excess falls from infinity to 0. The paper has a bound for sigma above ``sqrt(2)``, about twice.
 
-    ``sigma`` is that of least variance unless it is given. All moments exist.
+    ``sigma`` is that of least variance unless it is given. All moments exist. A copy that ``dataclasses.replace`` makes
+    for another rho or beta keeps sigma, as every field that is not named, and fits kappa to it: that is private but not
+    the least noise. Name ``sigma=None`` as well to have it chosen anew.
 
     >>> noise = UniformLogNormal(rho=0.5, beta=0.1)
     >>> round(noise.sigma, 4), round(1 / float(noise.factor), 4)

@@ -1,0 +1,179 @@
+import math
+import time
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from discreet.errors import InvalidInput, InvalidParameter, RelationMismatch
+from discreet.mechanisms import partition
+from discreet.mechanisms.stability_histogram import Bins, StabilityHistogram
+from discreet.testing import check_mechanism
+
+SURE = StabilityHistogram(epsilon=200, delta=1e-9, relation="add_remove")
+"""So little noise that it is never seen."""
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("noise", ["geometric", "gaussian"])
+def test_keeps_the_contract(relation, noise, monkeypatch):
+    monkeypatch.setattr(partition, "BLOCK", 64)  # thousands of small releases
+    made = StabilityHistogram(epsilon=1, delta=0.05, relation=relation, noise=noise)
+    t = made.threshold
+    several = [Bins((), ()), *(Bins((key,), (n,)) for key in (0, 1) for n in range(t + 1, t + 100))]
+    done = check_mechanism(made, outputs=several)
+    assert {"interface", "frozen", "keyword-only", "repr", "loss", "claim", "law"} <= set(done.passed)
+    assert made.loss.delta(1) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "least", "exact"),
+    [(1, 1e-6, 27, None), (0.5, 1e-9, 81, 9.024214911879619e-10), (0.1, 1e-5, 217, 9.944811023375551e-06)],
+)
+def test_worked_thresholds(epsilon, delta, least, exact):
+    made = StabilityHistogram(epsilon=epsilon, delta=delta, relation="replace_one")
+    assert made.threshold == least
+    assert exact is None or math.isclose(made.failure, exact, rel_tol=1e-9)
+    assert made.loss.delta(epsilon) == float(made.failure) <= delta
+    half = StabilityHistogram(epsilon=epsilon / 2, delta=delta, relation="add_remove")
+    assert (half.threshold, half.failure) == (made.threshold, made.failure)
+
+
+def test_several_bins_share_delta():
+    made = StabilityHistogram(epsilon=1, delta=1e-3, relation="replace_one", bins=3)
+    assert made.unit.scale == 6
+    a = math.exp(-1 / 6)
+    assert math.isclose(made.failure, 1 - (1 - a**made.threshold / (1 + a)) ** 3, rel_tol=1e-9)
+    assert 1 - (1 - a ** (made.threshold - 1) / (1 + a)) ** 3 > 1e-3
+
+
+def test_bins_of_any_kind_in_an_order_of_their_own():
+    data = ["b"] * 90 + [2] * 80 + ["a"] * 70 + [True] * 60 + [1] * 50 + [None] * 40 + [1.0] * 30 + ["rare"]
+    found = SURE.release(data)
+    assert repr(found) == repr(SURE.release(data[::-1])) == repr(SURE.release(sorted(data, key=repr)))
+    assert repr(found.keys) == "(True, 1.0, 1, 2, None, 'a', 'b')"
+    assert found.counts == (60, 30, 50, 80, 40, 70, 90)
+
+
+@pytest.mark.parametrize("dtype", ["U40", "S9", "object"])
+def test_arrays_say_the_same_as_lists(dtype):
+    data = ["b"] * 9 + ["a"] * 12 + ["ab"] * 7 + ["c"]
+    array = np.array(data).astype(dtype)
+    assert SURE.release(array) == SURE.release(array.tolist())
+    assert [n for _, n in SURE.release(array)] == [12, 7, 9]
+    numbers = np.array([5] * 8 + [-3] * 7 + [300] * 9)
+    for kind in (np.int16, np.int64):
+        assert repr(SURE.release(numbers.astype(kind))) == "Bins(keys=(-3, 5, 300), counts=(7, 8, 9))"
+
+
+def test_equal_values_that_look_different_are_different_bins():
+    """Else one record in front would decide what is shown."""
+    for first, many in ((Decimal("1.50"), Decimal("1.5")), (-0.0, 0.0), (True, 1)):
+        assert repr(SURE.release([first] + [many] * 50)) == repr(SURE.release([many] * 50))
+    assert SURE.release(np.array([-0.0] + [0.0] * 50)).keys == (0.0,)
+    assert SURE.release([math.nan] * 9 + [np.nan] * 9).counts == (18,)
+
+
+def test_a_long_text_that_is_not_shown_leaves_no_trace():
+    short, long = np.array(["flu"] * 50 + ["x"]), np.array(["flu"] * 50 + ["x" * 500])
+    assert short.dtype != long.dtype
+    assert repr(SURE.release(short)) == repr(SURE.release(long)) == "Bins(keys=('flu',), counts=(50,))"
+
+
+def test_a_person_counts_in_few_bins_and_once_in_each():
+    made = StabilityHistogram(epsilon=400, delta=1e-9, relation="add_remove", bins=2)
+    data = [["c", "a", "b", "a"]] * 20 + [{"b"}] * 10 + ["d"] * 15 + [()]
+    assert list(made.release(data)) == [("a", 20), ("b", 30), ("d", 15)]
+    assert SURE.release([("a", "b")] * 9).keys == (("a", "b"),)
+
+
+def test_counts_of_somebody_else():
+    for keys in (["b", "a", "z"], np.array(["b", "a", "z"])):
+        assert list(SURE.reveal(keys, [40, 20, 0])) == [("a", 20), ("b", 40)]
+    assert list(SURE.reveal(np.array([7, 3, 7]), np.array([10, 20, 30]))) == [(3, 20), (7, 40)]
+    assert list(SURE.reveal([len, print], [10, 20])) == [(None, 30)]
+    assert SURE.reveal([], []) == SURE.release([]) == Bins((), ())
+    assert SURE.reveal(["a"], [-5]) == Bins((), ())
+    assert SURE.reveal([1, 1], [2**63, 2**63]).keys == (1,)
+    with pytest.raises(InvalidInput, match="one length"):
+        SURE.reveal(["a"], [1, 2])
+    with pytest.raises(InvalidInput, match="whole"):
+        SURE.reveal(["a"], [1.5])
+
+
+def test_the_frequent_ones():
+    found = Bins(("a", "b", "c", "d"), (30, 90, 40, 90))
+    assert list(found.above(40)) == [("b", 90), ("d", 90)]
+    assert list(found.top(3)) == [("b", 90), ("d", 90), ("c", 40)]
+    assert (len(found), len(found.top(0)), len(found.top(9))) == (4, 0, 4)
+
+
+def test_nobody_is_shown_where_all_are_alone():
+    made = StabilityHistogram(epsilon=1, delta=1e-12, relation="replace_one")
+    assert len(made.release(np.arange(100_000))) == 0
+    assert len(made.release(list(range(1000)))) == 0
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("noise", ["geometric", "gaussian"])
+def test_what_is_said_of_errors_is_exact(relation, noise):
+    """By adding up, over all counts, the probabilities of noise that is too far off."""
+    made = StabilityHistogram(epsilon=1, delta=1e-3, relation=relation, noise=noise)
+    t, reach = made.threshold, 400
+    z = np.arange(-reach, reach + 1)
+    law = np.exp([made.unit.log_probability(0, int(value)) for value in z])
+
+    def misses(limit):
+        shown = [np.where(n + z > t, n + z, 0) for n in range(1, 3 * t)]
+        return max(float(law[np.abs(row - n) > limit].sum()) for n, row in enumerate(shown, 1))
+
+    def hidden(n):
+        return float(law[n + z <= t].sum())
+
+    for beta in (0.4, 0.05, 1e-3):
+        assert misses(made.error(beta)) <= beta < misses(made.error(beta) - 1)
+        assert hidden(made.seen(beta)) <= beta < hidden(made.seen(beta) - 1)
+        assert math.isclose(made.probability(made.seen(beta)), 1 - hidden(made.seen(beta)), rel_tol=1e-9)
+    assert made.error(0.05, queries=100) > made.error(0.05)
+    for verb in (made.error, made.seen):
+        with pytest.raises(InvalidParameter, match="1/2"):
+            verb(0.5)
+
+
+def test_what_cannot_come_out():
+    made = StabilityHistogram(epsilon=1, delta=0.01, relation="add_remove")
+    t, data = made.threshold, ["a", "b", "b"]
+    for output in (
+        Bins(("c",), (t + 1,)),
+        Bins(("a",), (t,)),
+        Bins(("b", "a"), (t + 1, t + 1)),
+        Bins(("a", "a"), (t + 1, t + 1)),
+    ):
+        assert made.log_probability(data, output) == -math.inf
+    assert made.log_probability(data, Bins(("a", "b"), (t + 1, t + 9))) > -math.inf
+    assert made.log_probability(np.array(data), Bins((), ())) == made.log_probability(data, Bins((), ()))
+
+
+def test_ten_million_bins_take_seconds():
+    made = StabilityHistogram(epsilon=1, delta=1e-9, relation="replace_one")
+    keys = np.random.default_rng(0).permutation(10_000_000)
+    start = time.perf_counter()
+    assert len(made.release(keys)) <= 5
+    assert len(made.reveal(keys, np.ones(keys.size, dtype=np.int64))) <= 5
+    assert time.perf_counter() - start < 60
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"epsilon": 0}, {"delta": 0}, {"delta": 1}, {"bins": 0}, {"bins": 1.5}, {"noise": "laplace"}, {"epsilon": 1e-40}],
+)
+def test_what_cannot_be(given):
+    with pytest.raises(InvalidParameter):
+        StabilityHistogram(**({"epsilon": 1, "delta": 1e-6, "relation": "add_remove"} | given))
+
+
+def test_the_relation_must_be_said():
+    with pytest.raises(TypeError):
+        StabilityHistogram(epsilon=1, delta=1e-6)
+    with pytest.raises(RelationMismatch):
+        StabilityHistogram(epsilon=1, delta=1e-6, relation="edge")
