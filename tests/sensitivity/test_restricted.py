@@ -100,3 +100,35 @@ def test_data_that_nothing_reaches_has_a_value():
 def test_settings_are_checked(settings):
     with pytest.raises(InvalidParameter):
         Restricted(relation="replace_one", **settings)
+
+
+class Unhashable:
+    __hash__ = None
+
+
+class Failing:
+    def __hash__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("odd", [Unhashable(), Failing(), (1, Unhashable()), bytearray(b"1")])
+def test_records_that_cannot_be_compared_are_on_no_list(relation, odd):
+    restricted = Restricted(function=sum, hypothesis=([1, 2], [2, 3], [2, 9]), relation=relation)
+    assert restricted([1, odd]) == restricted([1, "on no list"])
+
+
+def test_records_that_can_be_read_once_are_compared_with_the_whole_list():
+    restricted = Restricted(function=max, hypothesis=([1, 2, 3], [1, 3, 9]), relation="replace_one")
+    assert restricted(iter([1, 3, 9])) == 9
+    own = Restricted(
+        function=max, hypothesis=([1, 2], [1, 9]), relation="replace_one", distance=lambda a, b: abs(max(a) - max(b))
+    )
+    assert own(iter([1, 9])) == 9
+
+
+def test_a_list_that_changes_later_changes_nothing():
+    hypothesis = ([1, 2, 3], [9, 2, 4])
+    restricted = Restricted(function=max, hypothesis=hypothesis, relation="replace_one")
+    hypothesis[0][:] = [9, 2, 5]
+    assert restricted([9, 2, 4]) == 9

@@ -13,7 +13,6 @@ import numpy as np
 from discreet import mechanisms
 from discreet.auditing.entries import Entry
 from discreet.mechanisms import admissible
-from discreet.sensitivity.graphs import Triangles
 from discreet.sensitivity.smooth import Median, TrimmedMean
 
 __all__ = ["our_dialogues", "our_fitted"]
@@ -25,6 +24,8 @@ CLIFFS = (([0, 0, 0, 6, 6], [0, 0, 0, 0, 6]), ([0, 0, 0, 6, 6], [0, 0, 6, 6, 6])
 
 def our_fitted() -> tuple[Entry, ...]:
     """Return everything with noise that is fitted to data, or with a test before its release."""
+    from discreet.sensitivity.graphs import Triangles  # it brings scipy: not before it is asked for
+
     noises: dict[str, Any] = {
         "power law": admissible.PowerLaw(epsilon=1, beta=0.25),
         "Cauchy": admissible.Cauchy(epsilon=1, beta=0.5),
@@ -76,6 +77,8 @@ def _quantiles() -> Iterator[Entry]:
 
 
 def _tested(median: Median) -> Iterator[Entry]:
+    from discreet.sensitivity.graphs import Triangles
+
     tested = mechanisms.ProposeTestRelease(function=median, bound=2, epsilon=2, delta=0.02, grid=0.25)
     yield _counted("propose-test-release", tested, CLIFFS, _value_or_refused)
     edges = [(0, 1), (1, 2), (0, 3), (3, 2)]

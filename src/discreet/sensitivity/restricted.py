@@ -6,19 +6,24 @@ no list of graphs.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 from discreet.errors import InvalidParameter, RelationMismatch
 from discreet.exact import Real
 from discreet.sensitivity.norms import norm
 from discreet.sensitivity.reals import real
-from discreet.units import Relation, Row, check_relation
+from discreet.sensitivity.smooth.column import once
+from discreet.sensitivity.total import safely
+from discreet.units import Relation, Row, check_relation, frozen, records
 
 __all__ = ["Restricted"]
+
+ODD = ("a record that cannot be compared", object())
+"""It equals itself alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,8 @@ class Restricted:
     on the list or not, because ``d(x, y)`` changes by at most 1: has sensitivity R under ``relation`` whenever d is a
     metric in which neighbours are at distance 1 or less. So noise is private whatever the data is, and the answer is
     right if the data is on the list. The function is asked on the list alone. By default d is how many records must be
-    added and removed, or replaced. Data at infinite distance from the whole list has the least value on it.
+    added and removed, or replaced; records that cannot be compared all count as one and the same, which is on no list.
+    Data at infinite distance from the whole list has the least value on it.
 
     >>> few = Restricted(max, hypothesis=([1, 2, 3], [1, 2, 4], [1, 3, 4]), relation="replace_one")
     >>> str(few.sensitivity(relation="replace_one")), str(few([1, 2, 4])), str(few([900, 2, 4]))
@@ -47,11 +53,12 @@ class Restricted:
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
-        hypothesis = tuple(self.hypothesis)
+        hypothesis = tuple(map(once, self.hypothesis))
         if not hypothesis:
             raise InvalidParameter("hypothesis must list one data set or more.")
-        object.__setattr__(self, "hypothesis", hypothesis)
         object.__setattr__(self, "values", tuple(_rational(self.function(data)) for data in hypothesis))
+        kept = hypothesis if self.distance is not None else tuple(tuple(records(data)) for data in hypothesis)
+        object.__setattr__(self, "hypothesis", kept)
         object.__setattr__(self, "rate", self._rate())
 
     def _rate(self) -> Fraction:
@@ -76,7 +83,8 @@ class Restricted:
 
     def __call__(self, data: Iterable[object], /) -> Fraction:
         """Return the value, an exact fraction."""
-        distances = [self._apart(data, one) for one in self.hypothesis]
+        known = once(data) if self.distance is not None else [_comparable(record) for record in records(data)]
+        distances = [self._apart(known, one) for one in self.hypothesis]
         reached = [
             value + self.rate * Fraction(apart)
             for value, apart in zip(self.values, distances, strict=True)
@@ -92,6 +100,17 @@ class Restricted:
                 f'Write relation="{relation}" in both places.'
             )
         return norm([self.rate], p)
+
+
+def _comparable(record: object) -> Hashable:
+    """Return what stands for a record in a multiset, whatever the record is."""
+    return cast("Hashable", safely(_frozen, record, otherwise=ODD))
+
+
+def _frozen(record: object) -> Hashable:
+    stand_in = frozen(record)
+    hash(stand_in)
+    return stand_in
 
 
 def _rational(answer: object) -> Fraction:

@@ -58,3 +58,10 @@ def test_degrees_ranks_and_adjacency():
 def test_vertices_are_a_public_number(vertices):
     with pytest.raises(InvalidParameter, match="vertices, their public number"):
         Triangles(vertices=vertices)
+
+
+def test_a_record_does_not_change_how_others_are_read():
+    masked = np.ma.array([1, 2], mask=[True, False])
+    for odd in (None, "x", 7):
+        assert Graph.of([(0, 1), masked, odd], 3).ends.tolist() == [[0, 1]]
+    assert Graph.of([(0, 1), masked], 3).ends.tolist() == [[0, 1]]

@@ -163,3 +163,20 @@ def test_it_is_a_function_of_weights():
 def test_settings_are_checked(settings):
     with pytest.raises(InvalidParameter):
         SpanningTree(**settings)
+
+
+@pytest.mark.parametrize("vertices", [3, 20])
+def test_the_largest_bounds_hold_whatever_another_record_is(vertices):
+    bound = 1.9 * 2.0**1000
+    function = SpanningTree(vertices=vertices, bound=bound)
+    full = function.at([bound] * function.size)
+    for odd in (None, "x", 0.0, 10**400):
+        near = function.at([bound] * (function.size - 1) + [odd])
+        assert abs(full.value - near.value) <= Fraction(full.smooth(0.1))
+
+
+def test_masked_and_odd_weights_are_free():
+    function = SpanningTree(vertices=3, bound=4)
+    assert function.at(np.ma.array([1, 2, 4], mask=[False, True, False])).value == 1
+    assert function.at([1, np.timedelta64("NaT"), 4]).value == 1
+    assert function.at(np.ones((3, 1))).value == 0

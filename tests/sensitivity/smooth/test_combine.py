@@ -13,6 +13,7 @@ from discreet.sensitivity.smooth.combine import Lipschitz, Maximum, Minimum, Sca
 from discreet.sensitivity.smooth.constant import Constant
 from discreet.sensitivity.smooth.order import Median, OrderStatistic, SampleQuantile
 from discreet.sensitivity.smooth.trimmed import TrimmedMean
+from discreet.sensitivity.smooth.weighted import WeightedQuantile
 
 BOUNDS = (0, 4)
 LEAST, GREATEST = OrderStatistic(rank=1, bounds=BOUNDS), OrderStatistic(rank=4, bounds=BOUNDS)
@@ -114,3 +115,59 @@ def test_wrong_combinations_are_refused():
         Lipschitz(function=LEAST, map=abs, constant=1, range=(0, 1), error=-1)
     with pytest.raises(InvalidParameter, match="range"):
         Constant(query=Count(), relation="add_remove", range=(1, 0))
+
+
+@pytest.mark.parametrize("records", [lambda: iter([1, 2, 3, 4]), lambda: (x for x in (4, 3, 2, 1))])
+def test_records_that_can_be_read_once_are_read_by_all_parts(records):
+    for kind in (Sum, Maximum, Minimum):
+        assert kind((LEAST, MIDDLE)).at(records()).value == kind((LEAST, MIDDLE)).at([1, 2, 3, 4]).value
+    assert Stack((LEAST, GREATEST)).at(records()).value.tolist() == [1, 4]
+
+
+def test_histograms_that_can_be_read_once_are_read_by_all_parts():
+    function = WeightedQuantile(bounds=(0, 9), relation="add_remove")
+    assert Sum((function, function)).at((iter([3, 5]), iter([1, 4]))).value == 10
+
+
+def test_a_list_of_functions_that_changes_later_changes_nothing():
+    functions = [LEAST]
+    both = Sum(functions)
+    functions.append(GREATEST)
+    assert both.at([1, 2, 3, 4]).value == 1
+
+
+def test_small_integers_of_numpy_do_not_wrap_around():
+    assert Scaled(function=MIDDLE, factor=np.int8(100)).at([4] * 4).value == 400
+    wide = Lipschitz(function=MIDDLE, map=lambda m: 100 * m, constant=np.int8(100), range=(0, np.int16(400)))
+    assert (wide.at([4] * 4).value, wide.range) == (400, (0, 400))
+    assert SampleQuantile(probability=np.int8(1), bounds=BOUNDS).at([1] * 300 + [3]).value == 3
+    assert repr(SampleQuantile(probability=np.int8(1), bounds=BOUNDS, size=np.int8(3))) == repr(
+        SampleQuantile(probability=1, bounds=BOUNDS, size=3)
+    )
+
+
+@pytest.mark.parametrize("odd", ["x", [2], 3j, object(), None, float("nan")])
+def test_constants_read_odd_records_as_missing(odd):
+    mean = Constant(query=Mean(bounds=(0, 120), size=3), relation="replace_one", range=(0, 120))
+    for records in ([30, odd, 60], iter([30, odd, 60])):
+        assert mean.at(records).value == mean.at([30, None, 60]).value == 30
+
+
+def test_constants_whose_query_always_fails_have_the_least_value():
+    class Failing:
+        def __call__(self, data):
+            raise KeyError(data)
+
+        def sensitivity(self, p=1, *, relation):
+            return 1
+
+    assert Constant(query=Failing(), relation="add_remove", range=(2, 9)).at([1, "x"]).value == 2
+
+
+def test_constants_need_a_finite_sensitivity():
+    class Unbounded(Count):
+        def sensitivity(self, p=1, *, relation):
+            return float("inf")
+
+    with pytest.raises(InvalidParameter, match="finite"):
+        Constant(query=Unbounded(), relation="add_remove", range=(0, 9))

@@ -46,7 +46,7 @@ def test_values():
     assert function.at([]).value == 0
     assert function.at([7]).value == 0
     assert function.range == (0, 100)
-    assert InterquartileRange(bounds=(0, 1), size=2).at([1, 1, 0.5]).value == 0
+    assert InterquartileRange(bounds=(0, 1), size=2).at([1, 1, 0.5]).value == 0.5
 
 
 def test_wrong_questions_are_refused():

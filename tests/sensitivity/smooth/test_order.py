@@ -1,5 +1,6 @@
 """Order statistics against the definition, over all data sets of small domains."""
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ from definitions import World, added, by_persons, flaws, replaced
 
 from discreet.errors import InvalidInput, InvalidParameter, RelationMismatch, UnboundedSensitivity
 from discreet.sensitivity.smooth.order import Median, OrderStatistic, SampleQuantile, rank_of
+from discreet.sensitivity.smooth.sample import sample
 from discreet.sensitivity.smooth.windows import Windows
 
 DOMAIN = (0, 1, 3, 4)
@@ -185,3 +187,23 @@ def test_wrong_questions_are_refused():
         OrderStatistic(rank=1, bounds=(0, 1), relation="other")
     with pytest.raises(InvalidInput, match="2 dimensions"):
         Median(bounds=(0, 1)).at(np.zeros((2, 2)))
+
+
+def test_more_rows_than_records_take_no_longer_and_change_nothing():
+    begun = time.perf_counter()
+    many = OrderStatistic(rank=2, bounds=BOUNDS, rows=10**9).at([1, 2, 3])
+    assert many.smooth(0.1) == OrderStatistic(rank=2, bounds=BOUNDS, rows=4).at([1, 2, 3]).smooth(0.1)
+    assert time.perf_counter() - begun < 1
+    for data in ([], [2], [1, 2, 3]):
+        for rank in (1, 2, 5):
+            points = sample(data, BOUNDS)
+            place = min(rank, points.size - 1)
+            plain = Windows(float(points[place]), points, place, place, rows=50)
+            seen = OrderStatistic(rank=rank, bounds=BOUNDS, rows=50).at(data)
+            assert [seen.local(k) for k in range(4)] == [plain.local(k) for k in range(4)]
+            assert seen.smooth(0.3) == plain.smooth(0.3)
+
+
+def test_the_order_of_more_records_than_the_public_number_does_not_matter():
+    median = Median(bounds=(0, 9), size=3)
+    assert median.at([0, 0, 0, 9, 9, 9]).value == median.at([9, 9, 9, 0, 0, 0]).value

@@ -1,8 +1,10 @@
 """Reading: nothing but values matters, and sums are exact."""
 
 import warnings
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,27 @@ import pytest
 from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
 from discreet.sensitivity.smooth.sample import Fixed, check_bounds, sample
 
+
+class Unreadable:
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError
+
+
+class Readable:
+    """numpy would read it among numbers, and not among others."""
+
+    def __array__(self, *args, **kwargs):
+        return np.array(5.0)
+
+
+class Unfloatable(float):
+    def __float__(self):
+        raise RuntimeError
+
+
 ODD = [float("nan"), None, "7", [1, 2], 2j, float("inf"), -float("inf"), 10**400, -(10**400), Decimal("NaN"), True]
-READ = [0, 0, 0, 0, 0, 10, 0, 10, 0, 0, 1]
+ODD += [np.timedelta64(3), np.timedelta64("NaT"), Unreadable(), Readable(), Unfloatable(7), memoryview(b"7")]
+READ = [0, 0, 0, 0, 0, 10, 0, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("record", "read"), list(zip(ODD, READ, strict=True)), ids=map(str, range(len(ODD))))
@@ -78,3 +99,25 @@ def test_wrong_bounds_are_refused():
         check_bounds([0, 1], query="median", example="Median(bounds=(0, 1))")
     with pytest.raises(InvalidParameter, match="below"):
         check_bounds((1, 1 + Fraction(1, 10**30)), query="median", example="Median(bounds=(0, 1))")
+
+
+def test_a_missing_duration_is_read_as_every_duration():
+    for missing in (3, "NaT"):
+        data = np.array([1, 2, missing], dtype="timedelta64[ns]")
+        assert sample(data, (0, 10)).tolist() == sample(pd.Series(data), (0, 10)).tolist() == [0, 0, 0, 0, 10]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, object])
+def test_masked_numbers_are_missing(dtype):
+    data = np.ma.array([1, 9, 3], mask=[False, True, False], dtype=dtype)
+    assert sample(data, (0, 10)).tolist() == [0, 0, 1, 3, 10]
+
+
+def test_more_records_than_the_public_number_are_cut_alike_in_every_order():
+    values = (0, 1, 4)
+    cut = {data: sample(data, (0, 4), size=2)[1:-1].tolist() for data in product(values, repeat=4)}
+    for data, kept in cut.items():
+        assert kept == cut[tuple(sorted(data))]
+        for i, value in product(range(4), values):
+            other = cut[(*data[:i], value, *data[i + 1 :])]
+            assert sum((Counter(kept) - Counter(other)).values()) <= 1

@@ -125,3 +125,9 @@ def test_settings_are_checked():
     for settings in ({"matchings": 0}, {"matchings": 1.0}, {"salt": 5}, {"size": 0}, {"bounds": (1, 1)}):
         with pytest.raises(InvalidParameter):
             TheilSen(**{"bounds": (0, 1), **settings})
+
+
+def test_a_record_that_numpy_would_read_does_not_count_more_among_numbers():
+    masked = np.ma.array([1, 2], mask=[True, False])
+    alone, among = (TheilSen(bounds=(-10, 10)).at([(0, 1), masked, *rest]) for rest in ([], [None]))
+    assert alone.value == among.value == 0

@@ -80,3 +80,26 @@ def test_wrong_numbers_of_records_are_harmless():
         PopulationVariance()
     with pytest.raises(InvalidParameter, match="at least 1"):
         PopulationVariance(bounds=(0, 1), size=0)
+
+
+@pytest.mark.parametrize("width", [2, 3, 4])
+@pytest.mark.parametrize("n", [2, 4, 5, 6, 7])
+def test_levels_bound_the_definition_on_coarse_grids_with_repeated_values(n, width):
+    world = replaced(tuple(range(width + 1)), n)
+    function = PopulationVariance(bounds=(0, width), grid=1)
+    assert flaws(world, [function.at(data) for data in world.data_sets], exact=False) == []
+
+
+def test_the_next_larger_value_is_tried_where_values_repeat():
+    seen = PopulationVariance(bounds=(0, 4), grid=1).at([0, 1, 1, 2])
+    assert seen.local() == 1.75
+    assert (seen.distance(1.7), seen.distance(1.75)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"bounds": (0, 2**45), "grid": 1}, {"bounds": (0, 2.0**999), "grid": 2**980}, {"bounds": (0, 2.0**-990)}],
+)
+def test_squares_that_are_no_floats_are_refused_before_any_data(settings):
+    with pytest.raises(InvalidParameter):
+        PopulationVariance(**settings)

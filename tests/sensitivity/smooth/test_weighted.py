@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput, InvalidParameter
-from discreet.sensitivity.smooth import ROUNDING, Function, Vicinity
+from discreet.sensitivity.smooth import ROUNDING, Function, Scaled, Vicinity
 from discreet.sensitivity.smooth.weighted import WeightedQuantile
 
 RELATIONS = ["add_remove", "replace_one"]
@@ -216,3 +217,72 @@ def test_a_million_cells_take_a_moment(spread):
     begun = time.perf_counter()
     seen.smooth(0.02)
     assert time.perf_counter() - begun < 1
+
+
+@pytest.mark.parametrize(
+    "odd", [math.nan, None, "5", [1], 2j, np.timedelta64(5), np.timedelta64("NaT"), np.ma.masked, object()]
+)
+def test_what_is_no_number_is_the_lowest_cell_or_no_weight(odd):
+    function = WeightedQuantile(bounds=(2, 10), relation="add_remove")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert function.at(([odd], [3])).value == 2
+        assert function.at(([7, 9], [odd, 1])).value == 9
+        assert function.at((iter([7, 9]), iter([odd, 1]))).value == 9
+
+
+def test_one_cell_does_not_change_how_others_are_read():
+    function = WeightedQuantile(bounds=(0, 2**60), relation="add_remove")
+    for other in (5, 0.5, Fraction(1, 2), None, 10**30):
+        assert function.at(([2**53 + 1, other], [9, 1])).value == 2**53 + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble, object])
+def test_arrays_of_floats_are_read_without_warnings(dtype):
+    cells = np.array([math.nan, -math.inf, math.inf, 3.7, 1e30], dtype=dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cell, value in zip(range(5), (1, 1, 9, 3, 9), strict=True):
+            weights = np.zeros(5, dtype=dtype)
+            weights[cell] = math.inf
+            assert WeightedQuantile(bounds=(1, 9), relation="add_remove").at((cells, weights)).value == value
+
+
+@pytest.mark.parametrize("weight", [2**63 - 1, 2**63, 2**64 - 1])
+def test_unsigned_weights_do_not_wrap_around(weight):
+    weights = np.array([weight, 2**62], dtype=np.uint64)
+    cells = np.array([5, 2**64 - 1], dtype=np.uint64)
+    assert WeightedQuantile(bounds=(0, 100), relation="add_remove").at((cells, weights)).value == 5
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("unit", [1, 2**40, 2**61])
+def test_far_away_every_window_is_in_reach(relation, unit):
+    seen = WeightedQuantile(bounds=(0, 100), relation=relation, probability=Fraction(1, 3), unit=unit).at(
+        ([1, 2, 50], [3, 3, 3])
+    )
+    assert {seen.local(2**e) for e in (20, 40, 61, 62, 63, 100)} == {100.0}
+    for bound in (100, 2**63 - 30, 2**63 - 1, 2**63, 1e30):
+        assert seen.distance(bound) is None
+    assert seen.distance(-1e30) == 0
+
+
+def test_bounds_end_where_64_bits_do():
+    low, top = (
+        WeightedQuantile(bounds=(start, start + 2**62 - 1), relation="add_remove").at(
+            ([start + 5, start + 2**62 - 2], [3, 1])
+        )
+        for start in (0, 2**62)
+    )
+    assert top.value == low.value + 2**62 == 2**62 + 5
+    assert [top.local(k) for k in range(9)] == [low.local(k) for k in range(9)]
+    assert [top.distance(bound) for bound in (0, 5, 2**62 - 2)] == [low.distance(bound) for bound in (0, 5, 2**62 - 2)]
+    for bounds in ((2**62, 2**63), (-(2**63) - 1, 0), (2**70, 2**70 + 5)):
+        with pytest.raises(InvalidParameter, match="64 bits"):
+            WeightedQuantile(bounds=bounds, relation="add_remove")
+
+
+def test_the_distance_of_a_multiple_is_that_of_the_quantile_however_much_weight_there_is():
+    function = WeightedQuantile(bounds=(0, 100), relation="add_remove")
+    data = ([1, 2], [10**30, 10**30])
+    assert Scaled(function=function, factor=2).at(data).distance(6) == function.at(data).distance(3) > 2**62

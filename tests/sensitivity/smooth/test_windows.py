@@ -1,12 +1,14 @@
 """The fast search against the definition of a window, on data of every kind."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from definitions import slowly, widest
 
 from discreet.errors import InvalidParameter
+from discreet.exact import upward
 from discreet.sensitivity.smooth import ROUNDING, Function, Vicinity
 from discreet.sensitivity.smooth import candidates as search
 from discreet.sensitivity.smooth.candidates import LOSS, candidates, peak
@@ -103,10 +105,11 @@ def test_long_data_where_blocks_and_corners_matter(seed):
 def test_levels_are_windows_and_distances_their_first():
     for points, left, right, rows in cases(5, 12, (1, 12)):
         seen = Windows(0.0, points, left, right, rows=rows)
-        levels = [widest(points, left, right, rows, k) for k in range(2 * points.size)]
-        assert [seen.local(k) for k in range(2 * points.size)] == pytest.approx(levels, rel=1e-15, abs=0)
+        exact = list(map(Fraction, points.tolist()))
+        levels = [widest(exact, left, right, rows, k) for k in range(2 * points.size)]
+        assert [seen.local(k) for k in range(2 * points.size)] == [upward(level) for level in levels]
         assert list(seen.levels(range(3))) == [seen.local(k) for k in range(3)]
-        for bound in (0, 0.1, 0.5, levels[0], levels[-1]):
+        for bound in (0, 0.1, 0.5, upward(levels[0]), upward(levels[-1])):
             above = [k for k, level in enumerate(levels) if level > bound]
             assert seen.distance(bound) == (above[0] if above else None)
 

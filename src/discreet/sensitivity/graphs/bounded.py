@@ -54,10 +54,10 @@ class DegreeBounded:
 class BoundedEdges(DegreeBounded):
     """Count the edges of a graph ``grown`` to a bounded degree.
 
-    Has sensitivity 1 for edge neighbours: the degrees change by 2 in all, and there are half as many edges. Has
-    sensitivity ``degree`` for node neighbours: if the vertex keeps t edges, the other degrees change by at most t in
-    all, so the number of edges rises by at least 0 and at most t. Two graphs that differ in the edges of one vertex
-    both exceed the one without these by 0 to ``degree``. An edge that is replaced changes it by 2.
+    Has sensitivity at most 1 for edge neighbours: the degrees change by 2 in all, and there are half as many edges. Has
+    sensitivity at most ``degree`` for node neighbours: if the vertex keeps t edges, the other degrees change by at most
+    t in all, so the number of edges rises by at least 0 and at most t. Two graphs that differ in the edges of one
+    vertex both exceed the one without these by 0 to ``degree``. An edge that is replaced changes it by at most 2.
 
     >>> friends = BoundedEdges(vertices=5, degree=2, neighbours="node")
     >>> friends([(0, 1), (0, 2), (0, 3), (0, 4)]), str(friends.sensitivity(relation="add_remove"))
@@ -80,7 +80,7 @@ class BoundedEdges(DegreeBounded):
 class BoundedStars(DegreeBounded):
     """Count the stars with k rays of a graph ``grown`` to a bounded degree d.
 
-    A degree that moves by 1 within the bound moves the count by at most ``C(d - 1, k - 1)``. Has sensitivity
+    A degree that moves by 1 within the bound moves the count by at most ``C(d - 1, k - 1)``. Has sensitivity at most
     ``2 C(d - 1, k - 1)`` for edge neighbours, as the degrees change by 2 in all, and ``C(d, k) + d C(d - 1, k - 1)``
     for node neighbours: the stars at the vertex, and those at the others, whose degrees change by d in all. Under
     ``replace_one`` these are doubled, since a replacement is a removal and an addition.
@@ -111,10 +111,10 @@ class BoundedStars(DegreeBounded):
 class BoundedDegrees(DegreeBounded):
     """Count the vertices of degree 0, 1, ..., ``degree`` of a graph ``grown`` to that degree.
 
-    A vertex whose degree changes moves from one count to another. Has sensitivity 4 (p = 1) for edge neighbours, as
-    degrees change by 2 in all, so at most two vertices move; and ``2 (degree + 1)`` for node neighbours, as those of
-    the other vertices change by at most ``degree`` in all, and the vertex itself moves too. Under ``replace_one`` these
-    are doubled.
+    A vertex whose degree changes moves from one count to another. Has sensitivity at most 4 (p = 1) for edge
+    neighbours, as degrees change by 2 in all, so at most two vertices move; and at most ``2 (degree + 1)`` for node
+    neighbours, as those of the other vertices change by at most ``degree`` in all, and the vertex itself moves too.
+    Under ``replace_one`` these are doubled.
 
     >>> BoundedDegrees(vertices=5, degree=2)([(0, 1), (0, 2), (0, 3), (0, 4)])
     array([2, 2, 1])
@@ -137,8 +137,8 @@ class BoundedTriangles(DegreeBounded):
     """Count the triangles among the ``first_edges`` of a graph, d at each vertex.
 
     An edge is in at most ``d - 1`` triangles of what is kept. One edge more in the graph may be kept, which adds as
-    many, and may take the place of one at each end, which removes twice as many: has sensitivity ``2 (d - 1)`` for edge
-    neighbours, and twice that if an edge is replaced. Node neighbours are refused.
+    many, and may take the place of one at each end, which removes twice as many: has sensitivity at most ``2 (d - 1)``
+    for edge neighbours, and twice that if an edge is replaced. Node neighbours are refused.
 
     >>> triangle = BoundedTriangles(vertices=4, degree=2)
     >>> triangle([(0, 1), (0, 2), (1, 2), (2, 3)]), str(triangle.sensitivity(relation="add_remove"))

@@ -18,9 +18,9 @@ from scipy import sparse
 
 from discreet.errors import InvalidParameter
 from discreet.exact import show
-from discreet.sensitivity.reals import array_of, real
+from discreet.sensitivity.smooth.column import number, pairs
 from discreet.sensitivity.total import safely
-from discreet.units import Relation, records
+from discreet.units import Relation
 
 __all__ = ["Graph", "Integers", "OfEdges", "check_whole"]
 
@@ -123,14 +123,13 @@ def check_whole(value: object, name: str, *, least: int = 1, most: int = MOST_VE
 
 def _pairs(data: Iterable[object]) -> Integers:
     """Return the records as pairs of integers, -1 where there is none."""
-    rows = data if type(data) is np.ndarray and data.ndim > 0 else records(data)
-    array: npt.NDArray[Any] = safely(array_of, rows, otherwise=np.empty(0))
-    if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
+    array = pairs(data)
+    if isinstance(array, np.ndarray):
         if array.dtype.kind == "f":
             array = array.astype(np.float64)
             array = np.where((np.abs(array) < 2.0**53) & (array == np.floor(array)), array, -1)
         return array.astype(np.int64)  # an unsigned number beyond 2^63 becomes negative, and is no vertex either way
-    return np.array([safely(_pair, row, otherwise=(-1, -1)) for row in records(rows)], dtype=np.int64).reshape(-1, 2)
+    return np.array([safely(_pair, row, otherwise=(-1, -1)) for row in array], dtype=np.int64).reshape(-1, 2)
 
 
 def _pair(row: Any) -> tuple[int, int]:  # noqa: ANN401 - whatever a record is
@@ -139,6 +138,6 @@ def _pair(row: Any) -> tuple[int, int]:  # noqa: ANN401 - whatever a record is
 
 
 def _vertex(value: object) -> int:
-    number = real(value)
-    whole = isinstance(number, Fraction) and number.denominator == 1 and 0 <= number < MOST_VERTICES
-    return int(number) if whole else -1
+    read = number(value)
+    whole = isinstance(read, Fraction) and read.denominator == 1 and 0 <= read < MOST_VERTICES
+    return int(read) if whole else -1

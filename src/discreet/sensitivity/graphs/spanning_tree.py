@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +13,8 @@ from discreet.errors import InvalidParameter
 from discreet.exact import Real, plain, positive
 from discreet.sensitivity.graphs.cuts import heaviest, widest
 from discreet.sensitivity.graphs.graph import Graph, check_whole
-from discreet.sensitivity.reals import array_of, real
 from discreet.sensitivity.smooth.levels import Levels
-from discreet.sensitivity.total import safely
+from discreet.sensitivity.smooth.sample import numbers
 from discreet.units import Relation, records
 
 __all__ = ["SpanningTree"]
@@ -118,18 +116,11 @@ def _cost(weights: npt.NDArray[np.float64]) -> Fraction:
 
 
 def _weights(data: Iterable[object], size: int, bound: float) -> npt.NDArray[np.float64]:
-    rows = data if type(data) is np.ndarray and data.ndim > 0 else records(data)
-    array = safely(array_of, rows, otherwise=np.empty((0, 0)))
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        array = np.array([safely(_weight, row, otherwise=0.0) for row in records(rows)])
+    several = isinstance(data, np.ndarray) and data.ndim > 1
+    array = numbers(records(data) if several else data, 0.0, bound)[:size]
     weights = np.zeros(size)
-    weights[: array.size] = array[:size]
+    weights[: array.size] = array
     return np.clip(np.nan_to_num(weights, nan=0.0), 0.0, bound)
-
-
-def _weight(value: Any) -> float:  # noqa: ANN401 - whatever a record is
-    number = real(value)
-    return float(min(max(number, Fraction(0)), Fraction(2**1000))) if isinstance(number, Fraction) else number
 
 
 def _topology(edges: object, vertices: int) -> tuple[tuple[int, int], ...]:

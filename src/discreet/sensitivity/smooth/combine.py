@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidParameter, RelationMismatch
-from discreet.exact import Real, finite, positive
+from discreet.exact import Real, finite, plain, positive
+from discreet.sensitivity.smooth.column import once
 from discreet.sensitivity.smooth.combined import Combined
+from discreet.sensitivity.smooth.constant import check_range
 from discreet.sensitivity.smooth.function import Function, Vicinity
 from discreet.sensitivity.smooth.scalar import Scalar
 from discreet.units import Relation
@@ -28,6 +30,7 @@ class _Parts(Scalar):
     functions: tuple[Function, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "functions", tuple(self.functions))
         if not self.functions:
             raise InvalidParameter("at least one function is needed, got none.")
         if len({function.relation for function in self.functions}) > 1:
@@ -52,7 +55,8 @@ class _Parts(Scalar):
         return choose(low), choose(high)
 
     def _look(self, records: Any) -> tuple[tuple[Vicinity, ...], list[Fraction]]:  # noqa: ANN401
-        parts = tuple(function.at(records) for function in self.functions)
+        data = once(records)
+        parts = tuple(function.at(data) for function in self.functions)
         return parts, [_number(part) for part in parts]
 
 
@@ -163,8 +167,9 @@ class Lipschitz(Scalar):
         positive(self.constant, "constant")
         if finite(self.error, "error") < 0:
             raise InvalidParameter("error must be at least 0.")
-        if not finite(self.range[0], "range") <= finite(self.range[1], "range"):
-            raise InvalidParameter("range must be (least, greatest).")
+        object.__setattr__(self, "range", check_range(self.range))
+        for name in ("constant", "error"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
 
     @property
     def relation(self) -> Relation:
@@ -201,6 +206,7 @@ class Scaled(Scalar):
         _single(self.function)
         if finite(self.factor, "factor") == 0:
             raise InvalidParameter("factor must not be 0: the product would always be 0.")
+        object.__setattr__(self, "factor", plain(self.factor))
 
     @property
     def relation(self) -> Relation:

@@ -19,7 +19,8 @@ class Combined:
     """What holds for the whole, if ``rule`` takes bounds of the parts to a bound of the whole.
 
     The rule must rise with every entry and satisfy ``rule(c s) <= c rule(s)`` for ``c >= 1``: then
-    ``rule(S(x)) <= rule(e^beta S(y)) <= e^beta rule(S(y))``, so a rule of smooth bounds is smooth.
+    ``rule(S(x)) <= rule(e^beta S(y)) <= e^beta rule(S(y))``, so a rule of smooth bounds is smooth. Rules are computed
+    in float64, which may round a level down by a few units in the last place: far less than ``ROUNDING``.
 
     >>> from discreet.sensitivity.smooth.levels import Levels
     >>> part = Levels(value=1.0, levels=np.array([1.0, 2.0]))

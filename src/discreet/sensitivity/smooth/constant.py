@@ -7,12 +7,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, finite, upward
+from discreet.exact import Real, finite, plain, upward
+from discreet.sensitivity.smooth.column import once
 from discreet.sensitivity.smooth.levels import LEAST, Levels
 from discreet.sensitivity.smooth.scalar import Scalar
+from discreet.sensitivity.total import safely
 from discreet.units import Relation, check_relation
+from discreet.units import records as rows_of
 
-__all__ = ["Constant"]
+__all__ = ["Constant", "check_range"]
 
 
 class Query(Protocol):
@@ -32,7 +35,8 @@ class Constant(Scalar):
     """A query whose sensitivity is the same everywhere, as far as is known: ``A(x, k)`` is the global sensitivity.
 
     So a mean or a count may stand beside functions that know more of themselves. Answers outside ``range`` are moved to
-    its nearer end, which moves no two of them apart.
+    its nearer end, which moves no two of them apart. Where the query fails, each record on which it fails alone counts
+    as missing (None), so that neighbours stay neighbours; where it still fails, the answer is the least of the range.
 
     >>> from discreet.sensitivity.mean import Mean
     >>> age = Constant(query=Mean(bounds=(0, 120), size=3), relation="replace_one", range=(0, 120)).at([20, 30, 70])
@@ -47,12 +51,33 @@ class Constant(Scalar):
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
-        if not finite(self.range[0], "range") <= finite(self.range[1], "range"):
-            raise InvalidParameter("range must be (least, greatest).")
+        object.__setattr__(self, "range", check_range(self.range))
+        finite(self.query.sensitivity(relation=self.relation), "the sensitivity of the query")
 
     def at(self, records: Any, /) -> Levels:  # noqa: ANN401
         """Look at a data set."""
         low, high = (Fraction(end) for end in self.range)
         most = upward(Fraction(self.query.sensitivity(relation=self.relation)))
-        answer = min(max(Fraction(self.query(records)), low), high)
-        return Levels(value=answer, levels=np.array([max(most, LEAST)]))
+        data = once(records)
+        answer = safely(self._answer, data, otherwise=None)
+        if answer is None:
+            answer = safely(self._answer, safely(self._readable, data, otherwise=None), otherwise=low)
+        return Levels(value=min(max(answer, low), high), levels=np.array([max(most, LEAST)]))
+
+    def _answer(self, records: Any) -> Fraction:  # noqa: ANN401
+        return Fraction(self.query(records))
+
+    def _readable(self, records: Any) -> list[object]:  # noqa: ANN401
+        """Return the records, None for each that the query cannot answer for by itself."""
+        return [None if safely(self._answer, [row], otherwise=None) is None else row for row in rows_of(records)]
+
+
+def check_range(ends: object) -> tuple[Real, Real]:
+    """Return the least and the greatest value that a user wrote, as plain numbers.
+
+    >>> check_range((0, np.int8(100)))
+    (0, 100)
+    """
+    if not isinstance(ends, tuple | list) or len(ends) != 2 or finite(ends[0], "range") > finite(ends[1], "range"):
+        raise InvalidParameter("range must be (least, greatest).")
+    return plain(ends[0]), plain(ends[1])

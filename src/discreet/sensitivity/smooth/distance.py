@@ -1,13 +1,28 @@
 """How far away the local sensitivity exceeds a bound, where only single levels are known."""
 
 from collections.abc import Callable
+from numbers import Integral
 
-from discreet.exact import Real, finite
+from discreet.errors import InvalidParameter
+from discreet.exact import Real, finite, show
 
-__all__ = ["first_above"]
+__all__ = ["check_distance", "first_above"]
 
-FARTHEST = 1 << 62
-"""No data set has so many records: at this distance every level is the last."""
+FARTHEST = 1 << 128
+"""No data set has so many records or units: at this distance every level is the last."""
+
+
+def check_distance(distance: object) -> int:
+    """Return a distance, a whole number from 0 on, and no more than what is the last.
+
+    >>> check_distance(3), check_distance(2**200) == FARTHEST
+    (3, True)
+    """
+    if isinstance(distance, bool) or not isinstance(distance, Integral):
+        raise InvalidParameter(f"distance must be an integer, got {type(distance).__name__}.")
+    if distance < 0:
+        raise InvalidParameter(f"distance must be at least 0, got {show(int(distance))}.")
+    return min(int(distance), FARTHEST)
 
 
 def first_above(local: Callable[[int], float], bound: Real) -> int | None:

@@ -35,7 +35,7 @@ class Vicinity(Protocol):
         ...
 
     def local(self, distance: int = 0, /) -> float:
-        """Bound the local sensitivity of all data sets within a distance: ``A(x, distance)``, or more."""
+        """Bound the local sensitivity of all data sets within a distance: ``A(x, distance)``, or more, as a float64."""
         ...
 
     def smooth(self, beta: Real, /) -> float:

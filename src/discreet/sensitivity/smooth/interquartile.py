@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, probability
+from discreet.exact import Real, plain, probability
 from discreet.sensitivity.size import check_size
 from discreet.sensitivity.smooth.combined import Combined
 from discreet.sensitivity.smooth.order import rank_of
@@ -41,9 +41,10 @@ class InterquartileRange(Scalar):
         low, high = (probability(share, "probabilities", one=True) for share in self.probabilities)
         if not low < high:
             raise InvalidParameter("probabilities must be two rising shares such as (0.25, 0.75).")
+        object.__setattr__(self, "probabilities", tuple(plain(share) for share in self.probabilities))
         check_relation(self.relation)
         if self.size is not None:
-            check_size(self.size)
+            object.__setattr__(self, "size", check_size(self.size))
             if self.relation == "add_remove":
                 raise InvalidParameter("size must be left out under add_remove, where the number is private.")
 

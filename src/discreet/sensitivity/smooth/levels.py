@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.exact import Real, positive
+from discreet.exact import Real, finite, positive
+from discreet.sensitivity.smooth.distance import check_distance
 from discreet.sensitivity.smooth.function import ROUNDING
 
 __all__ = ["Levels", "rounded_up"]
@@ -31,9 +33,14 @@ class Levels:
     value: Real | npt.NDArray[np.float64]
     levels: npt.NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", _kept(self.levels))
+        if isinstance(self.value, np.ndarray):
+            object.__setattr__(self, "value", _kept(self.value))
+
     def local(self, distance: int = 0, /) -> float:
         """Return the level, or the last one beyond it."""
-        return float(self.levels[min(distance, self.levels.size - 1)])
+        return float(self.levels[min(check_distance(distance), self.levels.size - 1)])
 
     def smooth(self, beta: Real, /) -> float:
         """Return the largest level times ``e^(-beta k)``, compared by logarithms and rounded up."""
@@ -44,9 +51,18 @@ class Levels:
         return rounded_up(float(self.levels[k]), rate * k)
 
     def distance(self, bound: Real, /) -> int | None:
-        """Return the first level above the bound."""
-        above = self.levels > float(bound)
+        """Return the first level above the bound, compared exactly: no float lies between it and the nearest one."""
+        limit = finite(bound, "bound")
+        nearest = float(limit)
+        above = self.levels >= nearest if Fraction(nearest) > limit else self.levels > nearest
         return int(np.argmax(above)) if above.any() else None
+
+
+def _kept(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return a copy that nobody can change."""
+    kept = np.array(values, dtype=np.float64)
+    kept.setflags(write=False)
+    return kept
 
 
 def rounded_up(level: float, decay: float) -> float:

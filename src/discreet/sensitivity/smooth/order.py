@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, probability, show
+from discreet.exact import Real, plain, probability, show
 from discreet.sensitivity.size import check_size
-from discreet.sensitivity.smooth.sample import Bounds, check_bounds, sample
+from discreet.sensitivity.smooth.sample import Bounds, Floats, check_bounds, sample
 from discreet.sensitivity.smooth.scalar import Scalar
 from discreet.sensitivity.smooth.windows import Windows
 from discreet.units import Relation, check_relation
@@ -24,9 +24,10 @@ class OrderStatistic(Scalar):
     """The number of some rank among numbers clamped to public bounds; rank 1 is the least.
 
     ``A(x, k)`` is the widest window of ``(k + 1) * rows`` ranks around this one, where ``rows`` is how many rows one
-    person may have; at k = 0 the window begins or ends at this one. It is exact under ``replace_one`` if any ``rows``
-    rows can be one person's: k persons take the rows inside the widest window away, and one more crosses the gap.
-    Where it is fixed whose rows are whose, it bounds from above.
+    person may have; at k = 0 the window begins or ends at this one. It is exact under ``replace_one`` if there are
+    ``rank`` records or more and any ``rows`` rows can be one person's: k persons take the rows inside the widest
+    window away, and one more crosses the gap. Where it is fixed whose rows are whose, it bounds from above. Of more
+    than ``size`` records the least are kept, of fewer the missing ones count as the lower bound.
 
     Under ``add_remove`` it bounds from above: a row more or less moves the rank among the other rows by one at most, so
     a value k persons away lies in a window of ``k * rows`` ranks around the rank. With fewer than ``rank`` records the
@@ -56,7 +57,7 @@ class OrderStatistic(Scalar):
         """Look at a data set."""
         points = sample(records, _bounds(self.bounds), size=self.size)
         rank = min(self.rank, points.size - 1)
-        return Windows(float(points[rank]), points, rank, rank, rows=self.rows)
+        return _around(points, rank, self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,7 @@ class SampleQuantile(Scalar):
 
     def __post_init__(self) -> None:
         probability(self.probability, "probability", one=True)
+        object.__setattr__(self, "probability", plain(self.probability))
         _check(self, "quantile", "SampleQuantile(probability=0.9, bounds=(0, 120))")
 
     @property
@@ -92,7 +94,7 @@ class SampleQuantile(Scalar):
         """Look at a data set."""
         points = sample(records, _bounds(self.bounds), size=self.size)
         rank = rank_of(self.probability, points.size - 2)
-        return Windows(float(points[rank]), points, rank, rank, rows=self.rows)
+        return _around(points, rank, self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,11 @@ def rank_of(share: Real, n: int) -> int:
     return -(-exact.numerator * n // exact.denominator)
 
 
+def _around(points: Floats, rank: int, rows: int) -> Windows:
+    """Look from a rank; windows that reach beyond all points, even from one end to the other, are no wider."""
+    return Windows(float(points[rank]), points, rank, rank, rows=min(rows, points.size - 1))
+
+
 def _bounds(bounds: object) -> tuple[float, float]:
     return check_bounds(bounds, query="order statistic", example="OrderStatistic(rank=3, bounds=(0, 120))")
 
@@ -166,6 +173,6 @@ def _check(query: OrderStatistic | SampleQuantile | Median, name: str, example: 
     if not isinstance(query, Median):
         _whole(query.rows, "rows", "whoever has no rows needs no protection")
     if query.size is not None:
-        check_size(query.size)
+        object.__setattr__(query, "size", check_size(query.size))
         if query.relation == "add_remove":
             raise InvalidParameter("size must be left out under add_remove, where the number of records is private.")

@@ -1,8 +1,9 @@
 """Bounded numbers in rising order, between two sentinels: what every order statistic looks at.
 
 Records are read so that nothing but their values can matter: whatever is missing or no number counts as the lower
-bound, whatever lies outside the bounds as the nearer one, and no error tells which records there were. Work goes block
-by block, so that ten million records cost one array and stay in the cache.
+bound, whatever lies outside the bounds as the nearer one, and no error tells which records there were. Numbers are read
+as float64, so integers beyond 2^53 are rounded. Work goes block by block, so that ten million records cost one array
+and stay in the cache.
 """
 
 import math
@@ -15,10 +16,9 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
 from discreet.exact import Real, finite, log2_floor
-from discreet.sensitivity.reals import array_of, real
-from discreet.units import records as rows_of
+from discreet.sensitivity.smooth.column import column, number
 
-__all__ = ["Bounds", "Fixed", "Floats", "check_bounds", "sample"]
+__all__ = ["Bounds", "Fixed", "Floats", "check_bounds", "numbers", "sample"]
 
 Bounds = tuple[Real, Real]
 Floats = npt.NDArray[np.float64]
@@ -95,16 +95,17 @@ def sample(
 ) -> Floats:
     """Return the lower bound, the numbers in rising order, and the upper bound.
 
-    Where a ``size`` is public, records beyond it are left out; missing ones, also below ``least``, count as the lower
-    bound. Either way neighbours stay neighbours.
+    Where a ``size`` is public, the least ``size`` numbers are kept if there are more; missing ones, also below
+    ``least``, count as the lower bound. Either way neighbours stay neighbours, in whatever order records come:
+    replacing a number replaces at most one among the least.
 
     >>> sample([5, None, 70, -3], (0, 10))
     array([ 0.,  0.,  0.,  5., 10., 10.])
-    >>> sample([5, 6, 7], (0, 10), size=2), sample([5], (0, 10), least=3)
+    >>> sample([7, 6, 5], (0, 10), size=2), sample([5], (0, 10), least=3)
     (array([ 0.,  5.,  6., 10.]), array([ 0.,  0.,  0.,  5., 10.]))
     """
     low, high = bounds
-    given = _numbers(records, low, high)[:size]
+    given = numbers(records, low, high)
     n = max(given.size, size or 0, least)
     points = np.empty(n + 2)
     with np.errstate(all="ignore"):
@@ -118,40 +119,25 @@ def sample(
         for part in _blocks(points.size):
             grid.rounded(points[part])
     points[1:-1].sort()
-    return points
+    kept = max(size, least) if size is not None else n
+    return points if kept == n else np.append(points[: 1 + kept], points[-1])
+
+
+def numbers(records: Any, low: float, high: float) -> npt.NDArray[Any]:  # noqa: ANN401 - any numbers
+    """Return a vector that can be clamped: as it is, or read one by one where floats would not hold its numbers."""
+    given = column(records)
+    if not isinstance(given, np.ndarray):
+        return np.array([_clamped(row, low, high) for row in given], dtype=np.float64)
+    if given.ndim != 1:
+        raise InvalidInput(f"a sample is a vector of numbers, got {given.ndim} dimensions. Pass one column.")
+    return given
 
 
 def _blocks(size: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK))
 
 
-def _numbers(records: Any, low: float, high: float) -> npt.NDArray[Any]:  # noqa: ANN401
-    """Return a vector that can be clamped: as it is, or read one by one where floats would not hold its numbers."""
-    if isinstance(records, np.ndarray) or hasattr(records, "__array__"):
-        given = array_of(records)
-        if given.ndim != 1:
-            raise InvalidInput(f"a sample is a vector of numbers, got {given.ndim} dimensions. Pass one column.")
-        if given.dtype.kind in "biuf" and given.itemsize <= 8:
-            return given
-        return _one_by_one(given, low, high)
-    rows = rows_of(records)
-    try:
-        given = array_of(rows)
-    except (ValueError, OverflowError):  # rows of unequal length
-        return _one_by_one(rows, low, high)
-    fits = given.ndim == 1 and given.dtype.kind in "biuf" and given.itemsize <= 8
-    return given if fits else _one_by_one(rows, low, high)
-
-
-def _one_by_one(rows: Any, low: float, high: float) -> Floats:  # noqa: ANN401
-    return np.array([_clamped(row, low, high) for row in rows], dtype=np.float64)
-
-
 def _clamped(value: object, low: float, high: float) -> float:
     """Return a number between the bounds, clamped while it is exact."""
-    try:
-        with np.errstate(all="ignore"):
-            number = real(value)
-    except (InvalidInput, ValueError, OverflowError):
-        return low
-    return low if number != number else float(min(max(number, low), high))
+    read = number(value)
+    return low if read != read else float(min(max(read, low), high))

@@ -17,14 +17,14 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, show
-from discreet.sensitivity.reals import array_of, real
 from discreet.sensitivity.size import check_size
+from discreet.sensitivity.smooth.column import number, pairs
 from discreet.sensitivity.smooth.function import Vicinity
 from discreet.sensitivity.smooth.levels import Levels
 from discreet.sensitivity.smooth.order import SampleQuantile
 from discreet.sensitivity.smooth.sample import Bounds, check_bounds
 from discreet.sensitivity.total import safely
-from discreet.units import Relation, records
+from discreet.units import Relation
 
 __all__ = ["TheilSen"]
 
@@ -63,7 +63,7 @@ class TheilSen:
         if not isinstance(self.salt, str):
             raise InvalidParameter(f"salt must be a text that everyone may know, got {type(self.salt).__name__}.")
         if self.size is not None:
-            check_size(self.size)
+            object.__setattr__(self, "size", check_size(self.size))
 
     @property
     def relation(self) -> Relation:
@@ -115,11 +115,10 @@ def _slopes(points: Floats, pairs: npt.NDArray[np.intp]) -> Floats:
 
 
 def _points(data: Iterable[object], size: int | None) -> Floats:
-    rows = data if type(data) is np.ndarray and data.ndim > 0 else records(data)
-    array = safely(array_of, rows, otherwise=np.empty(0))
-    if not (array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8):
+    array = pairs(data)
+    if not isinstance(array, np.ndarray):
         missing = (np.nan, np.nan)
-        array = np.array([safely(_point, row, otherwise=missing) for row in records(rows)]).reshape(-1, 2)
+        array = np.array([safely(_point, row, otherwise=missing) for row in array]).reshape(-1, 2)
     points: Floats = array.astype(np.float64)
     if size is None:
         return points
@@ -130,4 +129,4 @@ def _points(data: Iterable[object], size: int | None) -> Floats:
 
 def _point(row: Any) -> tuple[float, float]:  # noqa: ANN401 - whatever a record is
     x, y = row
-    return float(real(x)), float(real(y))
+    return float(number(x)), float(number(y))

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, positive
+from discreet.exact import Real, positive, show
 from discreet.sensitivity.grid import Bounds, Grid, total
 from discreet.sensitivity.size import check_size
-from discreet.sensitivity.smooth.distance import first_above
+from discreet.sensitivity.smooth.distance import check_distance, first_above
 from discreet.sensitivity.smooth.levels import rounded_up
 from discreet.sensitivity.smooth.sample import Floats, sample
 from discreet.sensitivity.smooth.scalar import Scalar
@@ -25,6 +25,9 @@ BLOCK = 1 << 15
 HALF = 1 << 20
 """Numbers are squared in two halves of 20 bits, and 2^15 of such products add up within 63 bits."""
 
+MOST_BITS = 400
+COARSER = "Write a coarser grid."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopulationVariance(Scalar):
@@ -34,7 +37,8 @@ class PopulationVariance(Scalar):
     ``((t - mu)^2 - (s - mu)^2) (n - 1) / n^2``. That is largest for t at a bound and s at mu, or the reverse, and
     rises as mu moves away, so the k numbers nearest to that bound are first moved to the other one: ``A(x, k)`` follows
     from sums of the greatest and least numbers, under ``replace_one``. It is exact for real numbers between the bounds,
-    and bounds from above on a grid, where the mean may lie between two points.
+    and bounds from above on a grid, where the mean may lie between two points. Numbers are read as float64, so integers
+    beyond 2^53 are first rounded to such. Levels are rounded to float64 too, ``smooth`` is rounded up.
 
     >>> steps = PopulationVariance(bounds=(0, 10)).at([4, 5, 6])
     >>> steps.value, round(steps.local(), 4), round(steps.local(3), 4)      # 10^2 * 2 / 9 in the end
@@ -46,9 +50,17 @@ class PopulationVariance(Scalar):
     size: int | None = None
 
     def __post_init__(self) -> None:
-        self._grid()
+        grid = self._grid()
+        width = grid.highest - grid.lowest
+        if width >= HALF**2:
+            raise InvalidParameter(f"the bounds are {show(width)} steps of the grid apart, too many. {COARSER}")
+        if not (grid.step >= Fraction(2) ** -MOST_BITS and width * grid.step <= Fraction(2) ** MOST_BITS):
+            raise InvalidParameter(
+                f"the steps of the grid must be at least 2^-{MOST_BITS} and the bounds at most 2^{MOST_BITS} apart, so "
+                "that squares are floats. Measure in another unit."
+            )
         if self.size is not None:
-            check_size(self.size)
+            object.__setattr__(self, "size", check_size(self.size))
 
     @property
     def relation(self) -> Relation:
@@ -66,9 +78,9 @@ class PopulationVariance(Scalar):
         grid = self._grid()
         points = sample(records, (float(grid.lower), float(grid.upper)), size=self.size)[1:-1]
         width = grid.highest - grid.lowest
-        if 4 * width * (points.size + 1) >= 1 << 62 or width >= HALF**2:
+        if 4 * width * (points.size + 1) >= 1 << 62:
             raise InvalidParameter(
-                f"the bounds are {width} steps of the grid apart, too many for so many records. Write a coarser grid."
+                f"the bounds are {width} steps of the grid apart, too many for so many records. {COARSER}"
             )
         indices = np.asarray(grid.indices(points), dtype=np.int64) - grid.lowest
         n = max(indices.size, 1)
@@ -102,7 +114,7 @@ class Squares:
 
     def local(self, distance: int = 0, /) -> float:
         """Return one level."""
-        return float(self._levels(np.array([min(distance, self.size)]))[0])
+        return float(self._levels(np.array([min(check_distance(distance), self.size)]))[0])
 
     def smooth(self, beta: Real, /) -> float:
         """Return the largest level times ``e^(-beta k)``, block by block until even the last level would be less."""
@@ -156,7 +168,7 @@ def _moves(side: Side, width: int, distances: Integers) -> Floats:
     best: Floats = np.maximum(free**2, (x[-1] * others - after).astype(np.float64) ** 2)
     left = n - moved  # numbers that are not among the k greatest
     sum_left = rest[moved]
-    near = np.searchsorted(x, (width + sum_left) // (n + 1))
+    near = np.searchsorted(x, (width + sum_left) // (n + 1), side="right")
     for position in (near - 1, near, near + 1):
         start = x[np.clip(position, 0, left - 1)]
         rise = (width + start) * others - 2 * (sum_left - start)

@@ -38,6 +38,8 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, finite, positive
 from discreet.exact import probability as a_probability
+from discreet.sensitivity.smooth.column import column, number, once
+from discreet.sensitivity.smooth.distance import check_distance
 from discreet.sensitivity.smooth.function import ROUNDING
 from discreet.sensitivity.smooth.levels import rounded_up
 from discreet.units import Relation, check_relation
@@ -61,7 +63,8 @@ class WeightedQuantile:
     """A quantile of histograms: whole cells with weights, of which a unit has at most ``unit`` in all.
 
     The probability is the nearest fraction with a denominator of at most 65536. Cells are clamped to the bounds and
-    negative weights count as 0; an empty histogram has the lowest cell as its quantile.
+    negative weights count as 0. Fractions are cut off, numbers beyond 64 bits stop there, and what is missing or no
+    number counts as the lowest cell, or as no weight. An empty histogram has the lowest cell as its quantile.
 
     >>> median = WeightedQuantile(bounds=(0, 6), relation="replace_one").at(([1, 2, 3, 5, 6], [1, 1, 1, 1, 1]))
     >>> median.value, [median.local(k) for k in range(5)]
@@ -77,8 +80,9 @@ class WeightedQuantile:
 
     def __post_init__(self) -> None:
         low, high = (finite(end, "bounds") for end in self.bounds)
-        if low.denominator != 1 or high.denominator != 1 or not low <= high <= low + SAFE:
-            raise InvalidParameter("bounds must be (low, high), whole numbers at most 2^62 apart.")
+        inside = INT64[0] <= low <= high <= INT64[1] and high - low <= SAFE
+        if low.denominator != 1 or high.denominator != 1 or not inside:
+            raise InvalidParameter("bounds must be (low, high), whole numbers of 64 bits at most 2^62 apart.")
         unit = positive(self.unit, "unit")
         if unit.denominator != 1:
             raise InvalidParameter("unit must be a whole number: the most weight that a unit has.")
@@ -110,7 +114,9 @@ class WeightedQuantile:
 
     def at(self, records: Any, /) -> "WeightedVicinity":  # noqa: ANN401 - a pair of vectors
         """Look at a histogram, a pair of cells and weights."""
-        cells, weights = (_whole(part) for part in records)
+        if len(parts := tuple(records)) != 2:
+            raise InvalidInput("a histogram is a pair of cells and weights.")
+        cells, weights = _whole(parts[0], self.bounds[0]), _whole(parts[1], 0)
         if cells.shape != weights.shape or cells.ndim != 1:
             raise InvalidInput("a histogram has as many weights as cells.")
         places, counts = np.clip(cells, *self.bounds), np.maximum(weights, 0)
@@ -123,7 +129,8 @@ class WeightedVicinity:
     """A histogram as the quantile sees it; as secret as data.
 
     Windows are named by their ends: ``left`` cells, each with the weight up to it, and ``right`` cells, each with the
-    weight below it, both relative to the rank. All of that is in whole numbers, so no comparison is rounded.
+    weight below it, both relative to the rank; cells are counted from the lower bound. All of that is in whole numbers,
+    so no comparison is rounded.
     """
 
     __slots__ = ("_function", "_left", "_right", "_step", "_third", "value")
@@ -139,7 +146,8 @@ class WeightedVicinity:
             weights = weights.astype(object)
         sums = np.cumsum(weights) if weights.size else weights
         aim = above * total
-        low, high = function.bounds
+        low, high = 0, function.bounds[1] - function.bounds[0]
+        cells = cells - function.bounds[0]
         below = np.concatenate([[0], sums]).astype(sums.dtype)
         at_low = bool(cells.size) and int(cells[0]) == low
         at_high = bool(cells.size) and int(cells[-1]) == high
@@ -154,11 +162,17 @@ class WeightedVicinity:
             self._third = 2 * most, rest, most * whole * unit
         else:
             self._third = rest, 2 * most, most * whole * unit
-        self.value = int(left[int(np.searchsorted(self._left[1], 0))])
+        self.value = function.bounds[0] + int(left[int(np.searchsorted(self._left[1], 0))])
 
     def local(self, distance: int = 0, /) -> float:
-        """Return the most cells in a window that so many units can cause."""
+        """Return the most cells in a window that so many units can cause.
+
+        So many that the widest window of all is in reach are no different from more.
+        """
+        distance = check_distance(distance)
         (left, level), (right, below), step = self._left, self._right, self._step
+        if distance >= int(self._least(np.array([0]), np.array([right.size - 1]))[0]):
+            return float(right[-1])
         high, low, scale = self._third
         most = 0
         for first, second in ((0, step), (step, 0)):
@@ -197,7 +211,10 @@ class WeightedVicinity:
     def distance(self, bound: Real, /) -> int | None:
         """Return the least number of units that can cause a window of more cells than the bound."""
         (left, _), (right, _) = self._left, self._right
-        ends = np.searchsorted(right, left + math.floor(finite(bound, "bound")), side="right")
+        limit = math.floor(finite(bound, "bound"))
+        if limit < 0 or limit >= int(right[-1]):
+            return 0 if limit < 0 else None
+        ends = np.searchsorted(right, left + limit, side="right")
         fits = ends < right.size
         if not fits.any():
             return None
@@ -259,11 +276,26 @@ def _halves(blocks: Cells) -> Cells:
     )
 
 
-def _whole(values: Any) -> Cells:  # noqa: ANN401 - a vector of whole numbers
-    try:
-        return np.asarray(values, dtype=np.int64)
-    except OverflowError:
-        return np.array([max(INT64[0], min(int(x), INT64[1])) for x in values], dtype=np.int64)
+def _whole(values: Any, missing: int) -> Cells:  # noqa: ANN401 - a vector of numbers
+    """Return whole numbers of 64 bits; a list that is not all integers is read one by one, as floats would round."""
+    rows = once(values)
+    given = column(rows)
+    kind = given.dtype.kind if isinstance(given, np.ndarray) else ""
+    if isinstance(given, np.ndarray) and kind in "biu":
+        return (np.minimum(given, INT64[1]) if kind == "u" else given).astype(np.int64)
+    if isinstance(given, np.ndarray) and hasattr(rows, "__array__"):
+        floats = given.astype(np.float64)
+        known, high = ~np.isnan(floats), floats >= -float(INT64[0])
+        found = np.where(known & ~high, np.maximum(floats, INT64[0]), 0.0).astype(np.int64)
+        return np.where(known, np.where(high, INT64[1], found), missing)
+    return np.array([_cut(value, missing) for value in (rows if kind else given)], dtype=np.int64)
+
+
+def _cut(value: object, missing: int) -> int:
+    read = number(value)
+    if read != read:
+        return missing
+    return int(min(max(read, INT64[0]), INT64[1]))
 
 
 def _merged(places: Cells, counts: Cells) -> tuple[Cells, Cells]:

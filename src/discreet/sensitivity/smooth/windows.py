@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.exact import Real, positive
+from discreet.exact import Real, positive, upward
 from discreet.sensitivity.smooth.candidates import candidates, peak
-from discreet.sensitivity.smooth.distance import first_above
+from discreet.sensitivity.smooth.distance import check_distance, first_above
 from discreet.sensitivity.smooth.levels import rounded_up
 from discreet.sensitivity.smooth.pairs import Pair, best_pair
 from discreet.sensitivity.smooth.sample import Floats
@@ -46,18 +46,27 @@ class Windows:
     weight: Fraction = Fraction(1)
 
     def local(self, distance: int = 0, /) -> float:
-        """Return the widest window, in one pass over the windows of this length."""
+        """Return the widest window, in one pass over the windows of this length, rounded up."""
+        distance = check_distance(distance)
         last = self.points.size - 1
         if distance == 0 and self.rows > 1:
             low, high = max(self.left - self.rows, 0), min(self.right + self.rows, last)
-            ends = self.points[[low, self.left, self.right, high]]
-            return float(max(ends[2] - ends[0], ends[3] - ends[1])) * float(self.weight)
+            return self._widest(self.points[[low, self.left]], self.points[[self.right, high]])
         extra = min((distance + 1) * self.rows, self.left + last - self.right)
         length = self.right - self.left + extra
         first = max(self.left - extra, 0)
         end = min(self.left, last - length) + 1
-        widest = np.max(self.points[first + length : end + length] - self.points[first:end])
-        return float(widest) * float(self.weight)
+        return self._widest(self.points[first:end], self.points[first + length : end + length])
+
+    def _widest(self, lower: Floats, upper: Floats) -> float:
+        """Return the weight times the largest difference; where differences round alike, the largest exact one."""
+        widths = upper - lower
+        alike = np.flatnonzero(widths == widths.max())
+        a, b, width = lower[alike], upper[alike], widths[alike]
+        moved = width - b
+        rest = (b - (width - moved)) - (a + moved)  # what the rounding took (Knuth)
+        exact = Fraction(float(width[0])) + Fraction(float(rest.max()))
+        return upward(exact * self.weight)
 
     def smooth(self, beta: Real, /) -> float:
         """Return the largest ``e^(-beta k) local(k)``: a window is the better the wider and the shorter it is."""
