@@ -85,7 +85,7 @@ def main() -> None:
         cells=cells,
         queries=QUERIES,
         rho=options.rho,
-        relation="add_remove",
+        relation="replace_one" if options.invariants else "add_remove",
         shares={level: dict(zip(QUERIES, UNLIKE[i], strict=True)) for i, level in enumerate(spine.levels)}
         if options.unlike
         else None,

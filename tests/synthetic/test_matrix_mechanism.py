@@ -89,9 +89,10 @@ def test_gaussian_error_is_the_textbook_formula():
 
 
 def neighbours(cells, relation):
-    """Differences of histograms of neighbours."""
+    """Differences of histograms of neighbours, as they are after counts were clamped: a full cell does not change."""
     one = np.eye(cells, dtype=np.int64)
-    return list(one) if relation == "add_remove" else [a - b for a, b in itertools.combinations(one, 2)]
+    apart = [] if relation == "add_remove" else [a - b for a, b in itertools.combinations(one, 2)]
+    return [*one, *apart]
 
 
 def worst_epsilon(plan):
@@ -120,6 +121,34 @@ def test_the_loss_is_that_of_the_worst_neighbours(name, relation, discrete):
     assert worst_rho(plan) == pytest.approx(1 / 8, rel=1e-8)
     assert plan.loss.rho == pytest.approx(1 / 8, rel=1e-8)
     assert plan.loss.rho <= 1 / 8 * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("name", [*STRATEGIES, "heavy total"])
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": 1}])
+@pytest.mark.parametrize("discrete", [True, False])
+def test_neighbours_with_full_cells_are_charged(name, relation, budget, discrete):
+    """What is really measured of neighbours whose counts reach the largest one, on either side of 0."""
+    heavy = Union(of=(Total(size=3), Identity(size=3)), weights=(1, Fraction(1, 2**20)))
+    workload, strategy = STRATEGIES.get(name, (heavy, heavy))
+    plan = mechanism(workload, strategy, relation, discrete=discrete, **budget)
+    most, cells = plan.largest_count, strategy.shape[1]
+    p = 1 if "epsilon" in budget else 2
+    spent = float(plan.noise.scale) if p == 1 else 2 * float(plan.noise.sigma) ** 2
+    worst = 0
+    for i, j in itertools.permutations(range(cells), 2):
+        for low, high in itertools.product((0, most - 1, most, -most - 1), repeat=2):
+            base = np.zeros(cells, dtype=np.int64)
+            base[i], base[j] = low, high
+            one, other = base.copy(), base.copy()
+            one[i] += 1
+            if relation == "replace_one":
+                other[j] += 1
+            a, b = (strategy.whole_matvec(plan._counts(counts)).tolist() for counts in (one, other))
+            worst = max(worst, sum(abs(x - y) ** p for x, y in zip(a, b, strict=True)))
+    assert worst == plan.sensitivity.power * strategy.denominator**p
+    assert worst / spent <= 1 + 1e-9
+    assert worst / spent == pytest.approx(1, rel=1e-7)
 
 
 def test_a_strategy_that_understates_its_sensitivity_is_caught():
@@ -283,6 +312,9 @@ def test_any_counts_are_answered(discrete):
         np.full(4, 2**64 - 1, dtype=np.uint64),
         np.zeros((2, 2), dtype=np.int8),
         np.full(4, 255, dtype=np.uint8),
+        [1, 2, 3, 2**63],
+        [-1, 2**63, 2**64, 10**40],
+        [-(10**40), 0, 2**63 - 1, 2**64 - 1],
     ):
         assert np.isfinite(plan.release(counts).values).all()
     assert mechanism(discrete=discrete, epsilon=1000).release(np.full(4, 255, dtype=np.uint8)).values[
@@ -300,6 +332,12 @@ def test_what_is_no_histogram_is_refused(wrong):
     with pytest.raises(InvalidInput) as refusal:
         mechanism().release(wrong)
     assert "1.5" not in str(refusal.value)
+
+
+def test_counts_of_any_size_are_clamped():
+    plan = mechanism()
+    for large in (2**62, 2**63, 2**64, 10**40):
+        assert plan._counts([7, large, -large, 0]).tolist() == [7, plan.largest_count, -plan.largest_count, 0]
 
 
 def test_settings_are_checked():

@@ -1,12 +1,17 @@
+import copy
 import itertools
 import math
+import os
+import pickle
+import sys
+import threading
 import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from discreet import InvalidInput, InvalidParameter, PrivacyLoss, RelationMismatch
+from discreet import BudgetExceeded, InvalidInput, InvalidParameter, PrivacyLoss, RelationMismatch
 from discreet.errors import NotPrivateWarning
 from discreet.synthetic import streaming
 from discreet.synthetic.operators import Prefix
@@ -38,8 +43,9 @@ def test_the_loss_is_that_of_the_worst_neighbours(steps, settings, relation):
         return
     made = plan(steps, relation, **settings)
     whole = made.strategy.dense() * made.strategy.denominator
-    columns = list(whole.T)
-    moves = columns if relation == "add_remove" else [a - b for a, b in itertools.combinations(columns, 2)]
+    moves = list(whole.T)  # under replace_one by a record that comes into a step whose count is clamped
+    if relation == "replace_one":
+        moves += [a - b for a, b in itertools.combinations(moves, 2)]
     if "rho" not in settings and "delta" not in settings:
         worst = max(np.abs(move).sum() for move in moves) / float(made.noise.scale)
         assert worst == pytest.approx(settings["epsilon"])
@@ -149,6 +155,89 @@ def test_a_stream_ends():
     assert stream.exhausted
     with pytest.raises(InvalidInput, match="3 steps"):
         stream.add(1)
+
+
+@pytest.mark.parametrize("settings", PLANS)
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_stream_cannot_be_copied(settings, copied):
+    stream = plan(3, **settings).open()
+    stream.add(1)
+    with pytest.raises(TypeError, match="only one"):
+        copied(stream)
+    assert copy.deepcopy(plan(3, **settings)) == plan(3, **settings)
+
+
+@pytest.mark.parametrize("settings", PLANS)
+def test_what_measures_a_stream_ends_with_it(settings):
+    stream = plan(3, **settings).open()
+    for _ in range(3):
+        stream.add(1)
+    with pytest.raises(StopIteration):
+        stream._measure.send(1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_does_not_go_on_with_a_stream():
+    stream = plan(3).open()
+    stream.add(1)
+    child = os.fork()
+    if not child:
+        try:
+            stream.add(1)
+        except BudgetExceeded:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert math.isfinite(stream.add(1))
+
+
+def test_threads_take_turns():
+    """No stream is measured more often than it was planned for, and no thread sees the inside of another's step."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(60):
+            stream, told, refused = plan(4, epsilon=1).open(), [], []
+            start = threading.Barrier(4)
+
+            def step(stream=stream, told=told, refused=refused, start=start):
+                start.wait()
+                for _ in range(3):
+                    try:
+                        told.append(stream.add(0))
+                    except Exception as error:
+                        refused.append(type(error))
+
+            threads = [threading.Thread(target=step) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(told) == stream.step == 4
+            assert refused == [InvalidInput] * 8
+    finally:
+        sys.setswitchinterval(usual)
+
+
+def test_an_interrupted_stream_does_not_go_on(monkeypatch):
+    made = plan(4, epsilon=1)
+    stream = made.open()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(made.noise), "release", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            stream.add(1)
+    with pytest.raises(BudgetExceeded, match="interrupted"):
+        stream.add(1)
+
+
+@pytest.mark.parametrize("large", [2**63, 2**64, 10**40])
+def test_counts_of_any_size_are_taken_at_once(large):
+    told = plan(3, epsilon=1000).release([1, large, -large])
+    assert told == pytest.approx([1, streaming.LARGEST + 1, 1], abs=1)
 
 
 @pytest.mark.parametrize("settings", [{"rho": 1}, {"rho": 1, "by": "tree"}, {"epsilon": 1}])

@@ -26,7 +26,7 @@ from discreet.sensitivity.reals import real
 if TYPE_CHECKING:
     from discreet.mechanisms.sparse_vector import SparseVector
 
-__all__ = ["FAR", "Comparisons", "Replies", "Reply", "floor_of"]
+__all__ = ["FAR", "Comparisons", "Replies", "Reply", "floor_of", "process"]
 
 FAR = 1 << 60
 """Answers beyond so many steps count as so many, which no sensitivity can notice."""
@@ -77,7 +77,7 @@ class Comparisons:
         self.plan, self._data, self._left = plan, data, plan.above
         self._scales, self._values, self._grid = plan.scales, plan.value_noise, plan.grid
         self._limit, self._turn = self._noisy_threshold(), threading.Lock()
-        self._process, self._asking = _process(), 0
+        self._process, self._asking = process(), 0
 
     @property
     def exhausted(self) -> bool:
@@ -119,7 +119,7 @@ class Comparisons:
         )
 
     def _check_open(self) -> None:
-        if self._process != _process():
+        if self._process != process():
             raise BudgetExceeded(
                 "the conversation was opened in another process, which goes on with it: two of them must not compare "
                 "answers with one noisy threshold. Open another one here, which costs as much again."
@@ -264,7 +264,8 @@ class _Forks:
     count = 0
 
 
-def _process() -> tuple[int, int]:
+def process() -> tuple[int, int]:
+    """Return what tells this process from those that it was forked from, and from those forked from it."""
     return os.getpid(), _Forks.count
 
 

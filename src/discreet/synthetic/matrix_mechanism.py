@@ -30,11 +30,12 @@ from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 from discreet.synthetic.operators.marginals import Marginals
 from discreet.synthetic.operators.operator import Change, Operator
+from discreet.synthetic.operators.whole import clamped
 from discreet.synthetic.strategies.expected import Expected
 from discreet.synthetic.strategies.variances import answer_variances, total_variance
 from discreet.units import Relation, check_relation
 
-__all__ = ["Answers", "MatrixMechanism", "calibrated_noise", "noise_variance"]
+__all__ = ["Answers", "MatrixMechanism", "calibrated_noise", "charged", "noise_variance"]
 
 Noise = Geometric | Laplace | DiscreteGaussian | Gaussian
 Int64 = npt.NDArray[np.int64]
@@ -82,8 +83,9 @@ class MatrixMechanism(Faces):
     Satisfies ``epsilon``-DP by Laplace noise, ``rho``-zCDP or (epsilon, delta)-DP by Gaussian noise, whenever each
     record adds 1 to one cell and neighbours differ by one record in the sense of ``relation``. Noise is discrete, on
     whole numbers, or continuous on a public grid: ``discrete`` chooses, see ``calibrated_noise``. Counts beyond
-    ``largest_count`` are clamped to it. With ``nonnegative`` the estimated histogram has no cell below 0, which costs
-    nothing, and no error is promised.
+    ``largest_count`` are clamped to it, whatever their size; a record that moves into or out of a cell that is full
+    then changes one cell alone, and the noise is for that as well: see ``charged``. With ``nonnegative`` the estimated
+    histogram has no cell below 0, which costs nothing, and no error is promised.
 
     >>> from discreet.synthetic.operators import Identity, Prefix
     >>> sums = MatrixMechanism(workload=Prefix(size=4), strategy=Identity(size=4), epsilon=1, relation="add_remove",
@@ -146,8 +148,8 @@ class MatrixMechanism(Faces):
 
     @property
     def sensitivity(self) -> Change:
-        """How far one record moves the strategy, in the norm of the noise."""
-        return self.strategy.change(_norm_of(self.noise), relation=self.relation)
+        """How far one record moves what is measured, in the norm of the noise."""
+        return charged(self.strategy, _norm_of(self.noise), self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -193,13 +195,13 @@ class MatrixMechanism(Faces):
     def worst_case(self) -> tuple[Int64, Int64]:
         """A record in the cell that moves the strategy most, which is gone or, under replace_one, elsewhere."""
         cells = self.strategy.shape[1]
-        norms = self.strategy.column_norms(_norm_of(self.noise))
+        norms = self.strategy.column_norms(_norm_of(self.noise)).astype(np.float64)
         one, other = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
         place = int(np.argmax(norms))
         one[place] = 1
         if self.relation == "replace_one":
             column = self.strategy.whole_matvec(one)[:, None]
-            away = np.abs(self.strategy.whole_matvec(np.eye(cells, dtype=np.int64)) - column)
+            away = np.abs(self.strategy.whole_matvec(np.eye(cells, dtype=np.int64)) - column).astype(np.float64)
             other[int(np.argmax((away ** _norm_of(self.noise)).sum(axis=0)))] = 1
         return one, other
 
@@ -217,13 +219,29 @@ class MatrixMechanism(Faces):
         return noise_variance(self.noise) / self.strategy.denominator**2
 
     def _counts(self, histogram: npt.ArrayLike) -> Int64:
-        counts: npt.NDArray[Any] = np.asarray(histogram)
-        if counts.dtype.kind not in "iu" or counts.size != self.strategy.shape[1]:
-            raise InvalidInput(f"a histogram here has {self.strategy.shape[1]} whole counts, one for each cell.")
-        most = self.largest_count
-        if counts.dtype == np.uint64:
-            counts = np.minimum(counts, np.uint64(most))
-        return np.clip(counts.reshape(-1).astype(np.int64), -most, most)
+        cells, most = self.strategy.shape[1], self.largest_count
+        refusal = f"a histogram here has {cells} whole counts, one for each cell."
+        counts = clamped(histogram, -most, most, otherwise=refusal)
+        if counts.size != cells:
+            raise InvalidInput(refusal)
+        return counts.reshape(-1)
+
+
+def charged(strategy: Operator, p: int, relation: Relation) -> Change:
+    """Return how far one record moves a strategy on counts that are clamped.
+
+    Under replace_one a record leaves one cell and comes into another, but for cells that are full: there it may change
+    one of both, so that the largest column counts as well, if it is larger than the distance of any two. A strategy
+    whose columns are all alike measures what is public, and its change is 0.
+
+    >>> from discreet.synthetic.operators import Prefix
+    >>> Prefix(size=4).change(1, relation="replace_one").power, charged(Prefix(size=4), 1, "replace_one").power
+    (Fraction(3, 1), Fraction(4, 1))
+    """
+    moved = strategy.change(p, relation=relation)
+    if relation == "add_remove" or not moved.power:
+        return moved
+    return max(moved, strategy.change(p, relation="add_remove"), key=lambda change: change.power)
 
 
 def calibrated_noise(
@@ -238,7 +256,7 @@ def calibrated_noise(
     """Return the noise for the whole matrix of a strategy: Laplace for epsilon alone, Gaussian otherwise.
 
     If not said, it is discrete where the strategy is whole; but for a delta, to which the continuous law is calibrated
-    much faster.
+    much faster. Counts may be clamped: see ``charged``.
 
     >>> from discreet.synthetic.operators import Identity
     >>> calibrated_noise(Identity(size=4), "replace_one", True, epsilon=1)
@@ -249,7 +267,7 @@ def calibrated_noise(
     p = 1 if rho is None and delta is None else 2
     if discrete is None:
         discrete = strategy.denominator == 1 and delta is None
-    power = strategy.change(p, relation=relation).power * strategy.denominator**p
+    power = charged(strategy, p, relation).power * strategy.denominator**p
     if not power:
         raise InvalidParameter(
             f"nothing that this strategy measures changes between {relation} neighbours: it is public, without noise."

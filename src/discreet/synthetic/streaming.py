@@ -7,22 +7,27 @@ has come; every total is then a sum of few nodes, and each node is best estimate
 Upadhyay, ICML 2023). In both, what is told is a function of the measurements so far.
 """
 
+import html
 import math
+import threading
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidInput, InvalidParameter
+from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from discreet.exact import Real, show
+from discreet.mechanisms.comparisons import process
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 from discreet.synthetic.matrix_mechanism import Noise, calibrated_noise, noise_variance
 from discreet.synthetic.operators.operator import Array, Operator, positive_size
+from discreet.synthetic.operators.whole import clamped
 from discreet.synthetic.strategies.expected import Expected
 from discreet.synthetic.strategies.square_root import SquareRoot, inverse_series, series
 from discreet.units import Relation, check_relation
@@ -65,6 +70,11 @@ class CompleteNodes(Operator):
         return 1 << (self.size.bit_length() - 1)
 
     @property
+    def nonnegative(self) -> bool:
+        """Entries are 0 and 1."""
+        return True
+
+    @property
     def determines_cells(self) -> bool:
         """Single steps are nodes."""
         return True
@@ -102,9 +112,10 @@ class CompleteNodes(Operator):
 class RunningTotal(Faces):
     """Tell the running total of a stream of counts after each of ``steps`` steps.
 
-    Satisfies ``epsilon``-DP by integer Laplace noise, ``rho``-zCDP or (epsilon, delta)-DP by Gaussian noise, for the
-    whole stream, whenever each record adds 1 to one step and neighbours differ by one record in the sense of
-    ``relation``, which under replace_one may move to another step.
+    Satisfies ``epsilon``-DP by Laplace noise, on whole numbers for the tree, ``rho``-zCDP or (epsilon, delta)-DP by
+    Gaussian noise, for the whole stream, whenever each record adds 1 to one step and neighbours differ by one record in
+    the sense of ``relation``, which under replace_one may move to another step. Counts beyond 2^31 on either side of 0
+    are clamped, which the noise is for as well.
 
     >>> visitors = RunningTotal(steps=1000, rho=0.5, relation="add_remove")
     >>> stream = visitors.open()
@@ -160,11 +171,12 @@ class RunningTotal(Faces):
         """Start a stream."""
         return Stream(self)
 
-    def release(self, counts: Array, /) -> Floats:
+    def release(self, counts: npt.ArrayLike, /) -> Floats:
         """Return the totals of a whole stream at once, one for each count."""
-        listed = np.asarray(counts)
-        if listed.ndim != 1 or listed.dtype.kind not in "iu" or len(listed) > self.steps:
-            raise InvalidInput(f"a stream is of up to {self.steps} whole counts, one for each step.")
+        refusal = f"a stream is of up to {self.steps} whole counts, one for each step."
+        listed = clamped(counts, -LARGEST, LARGEST, otherwise=refusal)
+        if listed.ndim != 1 or len(listed) > self.steps:
+            raise InvalidInput(refusal)
         stream = self.open()
         return np.array([stream.add(count) for count in listed.tolist()])
 
@@ -191,20 +203,23 @@ class RunningTotal(Faces):
         return one, other
 
     def _repr_html_(self) -> str:
-        import html
-
         said = f"totals have standard deviations up to {self.error().largest:.6g}"
         return f"<div><code>{html.escape(repr(self))}</code><br>{said}</div>"
 
 
 class Stream:
-    """A stream that runs: counts go in one by one, noisy totals come out."""
+    """A stream that runs: counts go in one by one, noisy totals come out.
 
-    __slots__ = ("_measure", "_plan", "_step")
+    It was planned for so many steps, and a record in one of them is measured in so many sums. So it cannot be copied or
+    pickled, a process that was forked does not go on with it, and threads take turns.
+    """
+
+    __slots__ = ("_measure", "_plan", "_process", "_step", "_turn")
 
     def __init__(self, plan: RunningTotal) -> None:
         self._plan, self._step = plan, 0
-        self._measure = _roots(plan) if isinstance(plan.strategy, SquareRoot) else _nodes(plan.noise)
+        self._measure = _roots(plan) if isinstance(plan.strategy, SquareRoot) else _nodes(plan.noise, plan.steps)
+        self._process, self._turn = process(), threading.Lock()
         next(self._measure)
 
     @property
@@ -219,22 +234,40 @@ class Stream:
 
     def add(self, count: int, /) -> float:
         """Take the count of the next step and return the noisy total so far."""
-        if self.exhausted:
-            raise InvalidInput(f"this stream was planned for {self._plan.steps} steps, and all have been taken.")
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
             raise InvalidInput(f"a stream takes whole counts, got {type(count).__name__}.")
-        self._step += 1
-        return self._measure.send(max(min(int(count), LARGEST), -LARGEST))
+        self._check_process()  # before the lock, which a thread of the other process may have held
+        with self._turn:
+            if self.exhausted:
+                raise InvalidInput(f"this stream was planned for {self._plan.steps} steps, and all have been taken.")
+            self._step += 1
+            try:
+                return self._measure.send(max(min(int(count), LARGEST), -LARGEST))
+            except StopIteration:
+                raise BudgetExceeded(
+                    "this stream was interrupted while it measured, and cannot go on. Open another one, which costs as "
+                    "much again."
+                ) from None
 
     answer = add
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a stream cannot be copied or pickled: each copy would go on as if it were the only one.")
 
-def _nodes(noise: Noise) -> Generator[float, int, None]:
+    def _check_process(self) -> None:
+        if self._process != process():
+            raise BudgetExceeded(
+                "the stream was opened in another process, which goes on with it: two of them must not add to the same "
+                "sums. Open another one here, which costs as much again."
+            )
+
+
+def _nodes(noise: Noise, steps: int) -> Generator[float, int, None]:
     """Measure the nodes of the tree as they become complete; keep the exact sums and estimates of the open blocks."""
     blocks: list[tuple[int, int, float]] = []  # height, exact sum, estimate
-    count = yield 0.0
-    while True:
-        height, exact = 0, count
+    told = 0.0
+    for _ in range(steps):
+        height, exact = 0, (yield told)
         estimate = float(noise.release(exact))
         while blocks and blocks[-1][0] == height:
             _, left, guess = blocks.pop()
@@ -242,7 +275,8 @@ def _nodes(noise: Noise) -> Generator[float, int, None]:
             own = _node_variance(height)  # the weight of a measurement of variance 1
             estimate = own * float(noise.release(exact)) + (1 - own) * below
         blocks.append((height, exact, estimate))
-        count = yield math.fsum(estimate for _, _, estimate in blocks)
+        told = math.fsum(estimate for _, _, estimate in blocks)
+    yield told
 
 
 def _roots(plan: RunningTotal) -> Generator[float, int, None]:

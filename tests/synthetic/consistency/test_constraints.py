@@ -74,6 +74,38 @@ def test_what_is_blamed_is_irreducible(seed):
         assert not rest or not contradict(rest)
 
 
+@pytest.mark.parametrize(("one", "other"), [(1e9, 1e9 + 50), (1e12, 1e12 + 1e4), (10, 10.000001)])
+def test_large_totals_that_nearly_agree_contradict(one, other):
+    facts = Constraints(3).at_most("harmless", [2], one)
+    assert blamed(facts.equal("a", [0, 1], one).equal("b", [0, 1], other)) == {"a", "b"}
+    assert blamed(facts.at_most("a", [0, 1], one).at_least("b", [0, 1], other)) == {"a", "b"}
+    assert blamed(facts.equal("a", [0, 1], one).at_least("b", [0], other)) == {"a", "b"}
+    assert blamed(facts.equal("a", [0, 1], one).equal("b", [0, 1, 2], other)) == set()
+
+
+def test_equalities_are_exact():
+    many = 2**53
+    assert blamed(Constraints(2).equal("a", [0, 1], many).equal("b", [0, 1], many - 1)) == {"a", "b"}
+    facts = Constraints(3).equal("all", [0, 1, 2], many).equal("most", [0, 1], many - 1)
+    assert blamed(facts) == set()
+    assert blamed(facts.zero("nobody", [2])) == {"all", "most", "nobody"}
+    with pytest.raises(InvalidParameter, match="float holds"):
+        Constraints(2).equal("a", [0, 1], many + 1)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.sampled_from([10**6, 10**9, 10**12]))
+def test_large_facts_that_somebody_keeps_are_never_blamed(seed, size):
+    random = np.random.default_rng(seed)
+    x = random.integers(0, size, 12) * random.integers(0, 2, 12)
+    facts = Constraints(12)
+    for i in range(10):
+        cells = random.choice(12, int(random.integers(1, 10)), replace=False)
+        kind = str(random.choice(["equal", "at_most", "at_least"]))
+        facts = getattr(facts, kind)(f"fact {i}", cells, int(x[cells].sum()))
+    facts.check()
+
+
 def test_negative_values_contradict_alone():
     assert blamed(Constraints(2).at_most("debt", [0, 1], -1)) == {"debt"}
     assert blamed(Constraints(2).equal("difference", {0: 1.0, 1: -1.0}, -1)) == set()

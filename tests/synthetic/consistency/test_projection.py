@@ -74,6 +74,45 @@ def test_facts_that_leave_one_vector_give_it():
     assert project([1.0, 2.0], Constraints(2).zero("nobody", [0, 1])).tolist() == [0, 0]
 
 
+def test_large_totals_are_kept_or_contradict():
+    facts = Constraints(2).equal("a", [0, 1], 1e9)
+    with pytest.raises(InvalidParameter, match="'a', 'b'"):
+        project([1.0, 2.0], facts.equal("b", [0, 1], 1e9 + 50))
+    assert project([1.0, 2.0], facts).sum() == pytest.approx(1e9, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("size", [20, 400])
+def test_facts_are_kept_closely(seed, size):
+    random = np.random.default_rng(seed)
+    x = random.integers(0, 1000, size) * random.integers(0, 2, size)
+    facts = Constraints(size).zero("none", np.arange(size) == int(np.argmin(x)))
+    for i in range(12):
+        cells = random.choice(size, size // 3, replace=False)
+        kind = str(random.choice(["equal", "at_most", "at_least"]))
+        facts = getattr(facts, kind)(f"fact {i}", cells, int(x[cells].sum()))
+    closest = project(random.normal(x, 100), facts, weights=random.uniform(0.1, 10, size))
+    assert closest.min() >= 0
+    assert facts.matrix @ closest == pytest.approx(np.clip(facts.matrix @ closest, facts.low, facts.high), rel=1e-7)
+
+
+def test_a_vector_that_misses_a_fact_is_not_returned(monkeypatch):
+    """With hardly a step the solver is far off; told so, and not given out."""
+    random = np.random.default_rng(1)
+    size = 60
+    x = random.integers(0, 10, size)
+    facts = Constraints(size)
+    for i in range(20):
+        cells = random.choice(size, 20, replace=False)
+        facts = facts.equal(f"fact {i}", cells, int(x[cells].sum()))
+    values = random.normal(x, 30)
+    monkeypatch.setattr(projection, "EXACT", 0)
+    monkeypatch.setattr(projection, "STEPS", 1)
+    monkeypatch.setattr(projection, "POLISHED", 0)
+    with pytest.raises(InvalidParameter, match="'fact 0'"):
+        project(values, facts)
+
+
 def test_contradictions_and_nonsense_are_refused():
     with pytest.raises(InvalidParameter, match="'a', 'b'"):
         project([1.0], Constraints(1).equal("a", [0], 1).equal("b", [0], 2))

@@ -47,7 +47,7 @@ def test_fulton_is_published_with_all_promises_kept(fulton):
         cells=CELLS,
         queries=QUERIES,
         rho=0.1,
-        relation="add_remove",
+        relation="replace_one",
         invariants={"state": ("sex",), "puma": ()},
     )
     truth = census._histogram(fulton)

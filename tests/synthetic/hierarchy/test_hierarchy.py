@@ -1,13 +1,14 @@
 """The census job as a whole: what holds in every run, and how near the truth it is."""
 
 import math
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import InvalidInput, InvalidParameter, RelationMismatch
+from discreet.errors import InvalidInput, InvalidParameter, NoTheorem, RelationMismatch
 from discreet.synthetic.hierarchy import Cells, Hierarchy, Spine
 from discreet.synthetic.hierarchy import hierarchy as room
 from discreet.testing import check_mechanism
@@ -26,7 +27,8 @@ SHARES = [None, {"state": {"total": 1, "all": 2}, "county": {"sex": 1}, "block":
 
 
 def make(**settings):
-    chosen = {"spine": SPINE, "cells": CELLS, "queries": QUERIES, "rho": 0.5, "relation": "add_remove", **settings}
+    relation = "replace_one" if settings.get("invariants") else "add_remove"
+    chosen = {"spine": SPINE, "cells": CELLS, "queries": QUERIES, "rho": 0.5, "relation": relation, **settings}
     return Hierarchy(**chosen)
 
 
@@ -83,9 +85,8 @@ def test_every_release_keeps_every_promise(seed, invariants, shares, rho):
 
 
 @pytest.mark.parametrize("invariants", INVARIANTS)
-@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
-def test_promises_are_kept_when_time_is_up(invariants, relation):
-    hierarchy, data = make(invariants=invariants, relation=relation), people(4)
+def test_promises_are_kept_when_time_is_up(invariants):
+    hierarchy, data = make(invariants=invariants), people(4)
     release = hierarchy.release(data, seconds=0)
     assert not release.complete
     assert broken_promises(hierarchy, data, release) == []
@@ -222,7 +223,75 @@ def test_the_label_is_on_the_release():
     assert "the number of persons of every county and of every level above" in said
     assert "the table by sex of every state." in said
     assert not make().release(people(1)).invariants
-    assert release.loss == make().loss
+    assert release.loss_given_invariants == make(relation="replace_one").loss
+    release = make().release(people(1))
+    assert release.loss == release.loss_given_invariants == make().loss
+
+
+@pytest.mark.parametrize("invariants", INVARIANTS[1:])
+def test_with_invariants_there_is_no_loss_for_all_neighbours(invariants):
+    hierarchy = make(invariants=invariants)
+    with pytest.raises(NoTheorem, match="loss_given_invariants"):
+        _ = hierarchy.loss
+    with pytest.raises(NoTheorem, match="loss_given_invariants"):
+        _ = hierarchy.release(people(1)).loss
+    with pytest.raises(NoTheorem):
+        check_mechanism(hierarchy)
+    assert hierarchy.loss_given_invariants == make(relation="replace_one").loss
+    assert "between data sets that agree on what is exact" in hierarchy._repr_html_()
+    assert "between data sets" not in make()._repr_html_()
+
+
+@pytest.mark.parametrize("invariants", INVARIANTS[1:])
+def test_invariants_that_no_neighbours_agree_on_are_refused(invariants):
+    with pytest.raises(NoTheorem, match="how many persons are counted"):
+        make(invariants=invariants, relation="add_remove")
+
+
+@pytest.mark.parametrize("invariants", [*INVARIANTS[1:], {"block": ("age", "role", "sex")}])
+def test_the_worst_case_keeps_the_invariants(invariants):
+    hierarchy = make(invariants=invariants)
+    one, other = hierarchy.worst_case()
+    assert one.sum() == other.sum() == 1
+    assert np.array_equal(one, other) == (invariants == {"block": ("age", "role", "sex")})
+    for x, y in zip(hierarchy.measure(one).exact, hierarchy.measure(other).exact, strict=True):
+        assert (x is None and y is None) or np.array_equal(x, y)
+
+
+@pytest.mark.parametrize("invariants", INVARIANTS[:3])
+@pytest.mark.parametrize("shares", SHARES)
+def test_a_change_of_one_person_that_keeps_the_invariants_costs_what_is_stated(invariants, shares):
+    hierarchy = make(invariants=invariants, shares=shares, relation="replace_one")
+    pair = [hierarchy._sums(hierarchy._histogram(data)) for data in hierarchy.worst_case()]
+    cost = 0.0
+    for m in hierarchy.measurements:
+        labels, depth = CELLS.labels(m.attributes), SPINE.depth(m.level)
+        one, other = (room.table_sums_whole(levels[depth], labels) for levels in pair)
+        cost += ((one - other) ** 2).sum() / (2 * m.sigma**2)
+    stated = hierarchy.loss_given_invariants.rho
+    assert 0 < cost <= stated * (1 + 1e-12)
+    assert invariants or cost > 0.99 * stated
+
+
+class Slow(list):
+    """A column that takes an hour to read, on a clock of its own."""
+
+    def __init__(self, values, clock):
+        super().__init__(values)
+        self.clock = clock
+
+    def __iter__(self):
+        self.clock[0] += 3600
+        return super().__iter__()
+
+
+def test_how_long_reading_takes_decides_nothing(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    columns = {"state": [0], "county": [0], "block": [0], "age": [30], "role": ["child"], "sex": ["f"]}
+    assert make().release(columns | {"sex": Slow(["f"], clock)}, seconds=1).complete
+    assert clock[0] > 0
+    assert not make().release(columns, seconds=0).complete
 
 
 def test_it_keeps_the_contract_of_mechanisms():

@@ -37,6 +37,37 @@ def test_rows_find_their_leaf_or_none():
     assert codes_of([float("nan"), 1, True], [1]).tolist() == [-1, 0, 0]
 
 
+class Hostile:
+    """A value that looks like a known one and fails when it is hashed, compared, or its comparison is read."""
+
+    def __init__(self, hashes, equals):
+        self.hashes, self.equals = hashes, equals
+
+    def __hash__(self):
+        return self.hashes()
+
+    def __eq__(self, other):
+        return self.equals()
+
+
+class Neither:
+    def __bool__(self):
+        raise ArithmeticError("secret")
+
+
+def fail():
+    raise ValueError("secret")
+
+
+@pytest.mark.parametrize(
+    "value", [Hostile(fail, fail), Hostile(lambda: hash("GA"), fail), Hostile(lambda: hash("GA"), Neither)]
+)
+def test_a_value_that_fails_when_looked_at_is_unknown(value):
+    assert codes_of(["GA", value], ["GA"]).tolist() == [0, -1]
+    spine = Spine(levels=("state", "county", "tract"), leaves=LEAVES)
+    assert spine.codes({"state": ["GA", value], "county": ["Lee"] * 2, "tract": [1] * 2}).tolist() == [3, -1]
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array
 
+from discreet import InvalidParameter
 from discreet.synthetic.operators import Explicit
 from discreet.testing.rebuild import rebuild
 
@@ -33,6 +34,53 @@ def test_what_was_given_can_change_afterwards():
     kept = Explicit(matrix=sparse)
     sparse.data[0] = 7
     assert kept.dense().tolist() == [[1, 2]]
+
+
+def test_nothing_is_shared_with_a_sparse_matrix():
+    for make in (csr_array, csc_matrix, coo_array):
+        given = make(np.array([[1, 0, 3], [0, 2, 0]]))
+        held = Explicit(matrix=given)
+        before = held.sensitivity(1, relation="add_remove")
+        for name in ("data", "indices", "indptr", "row", "col"):
+            if hasattr(given, name):
+                getattr(given, name)[:] = 0
+        assert held.dense().tolist() == [[1, 0, 3], [0, 2, 0]]
+        assert held.sensitivity(1, relation="add_remove") == before
+
+
+def test_a_sparse_matrix_stays_as_it_was_and_can_be_read_twice():
+    stored = ([1, 0, 3, 4], [0, 1, 1, 2], [0, 2, 3, 4])  # a zero among the entries
+    given = csr_array(tuple(np.array(part) for part in stored), shape=(3, 3))
+    first = Explicit(matrix=given)
+    assert first == Explicit(matrix=given)
+    assert first.dense().tolist() == given.toarray().tolist() == [[1, 0, 0], [0, 3, 0], [0, 0, 4]]
+    assert [part.tolist() for part in (given.data, given.indices, given.indptr)] == list(map(list, stored))
+
+
+def test_what_is_held_cannot_be_written_to():
+    for given in ([[1, 2], [0, 1]], csr_array(np.eye(2))):
+        entries = Explicit(matrix=given).matrix.entries
+        for array in (entries.data, entries.indices, entries.indptr):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array, coo_array])
+def test_large_whole_entries_are_refused_and_never_wrap(make):
+    for matrix in (
+        np.array([[2**64 - 1, 1]], dtype=np.uint64),
+        np.array([[2**63]], dtype=np.uint64),
+        np.array([[-(2**63)]]),
+        np.array([[2**31]]),
+    ):
+        with pytest.raises(InvalidParameter, match="digits"):
+            Explicit(matrix=make(matrix))
+    assert Explicit(matrix=make(np.array([[200, 255]], dtype=np.uint8))).dense().tolist() == [[200, 255]]
+
+
+def test_small_entries_that_are_named_twice_add_up_in_64_bits():
+    twice = coo_array((np.array([100, 100], dtype=np.int8), ([0, 0], [0, 0])), shape=(1, 1))
+    assert Explicit(matrix=twice).dense().tolist() == [[200]]
 
 
 def test_repr_gives_it_back_where_it_is_short():

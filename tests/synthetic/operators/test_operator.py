@@ -229,6 +229,104 @@ def test_is_a_value(operator, rows):
                 setattr(operator, name, getattr(operator, name))
 
 
+SIGNED = [
+    [[1, -1]],
+    [[1, -1], [1, 1]],
+    [[-2]],
+    [[1, -1, 0], [0, HALF, -1]],
+    [[3, 0, -3], [0, 2, 0]],
+]
+SPLIT = [
+    (Identity(size=2), identity(2)),
+    (Identity(size=3), identity(3)),
+    (Hierarchical(size=3, root=False), tree(3, 2, False)),
+    (Hierarchical(size=4, root=False), tree(4, 2, False)),
+]
+
+
+@pytest.mark.parametrize("signed", SIGNED, ids=str)
+@pytest.mark.parametrize(("split", "rows"), SPLIT, ids=[repr(operator) for operator, _ in SPLIT])
+@pytest.mark.parametrize("limit", [1 << 28, 0])
+def test_columns_of_both_signs_may_be_further_apart_than_disjoint_ones(signed, split, rows, limit, monkeypatch):
+    monkeypatch.setattr("discreet.synthetic.operators.operator.PAIRS", limit)
+    given = [[Fraction(x) for x in row] for row in signed]
+    for product, matrix in (
+        (Kronecker(of=(Explicit(matrix=signed), split)), kron(given, rows)),
+        (Kronecker(of=(split, Explicit(matrix=signed))), kron(rows, given)),
+        (Kronecker(of=(split, Explicit(matrix=signed), Haar(size=2))), kron(kron(rows, given), haar(2))),
+    ):
+        for p in (1, 2):
+            change, true = product.change(p, relation="replace_one"), moved(matrix, p, "replace_one")
+            assert change.power >= true
+            assert change.power == true or not change.attained
+            assert product.change(p, relation="add_remove").power == moved(matrix, p, "add_remove")
+
+
+def test_an_author_need_not_say_that_entries_are_negative():
+    class Signed(Operator):
+        __slots__ = ()
+        shape, reach = (1, 3000), 3000
+
+        def whole_matvec(self, x, /):
+            return (x[::2] - x[1::2]).sum(axis=0, keepdims=True)
+
+        def whole_rmatvec(self, y, /):
+            return np.tile(np.concatenate([y, -y]), (1500, *(1,) * (y.ndim - 1)))
+
+    assert Signed().change(2, relation="replace_one").power >= 4
+
+
+NINE = Fraction(123456789, 10**9)
+HUGE = [
+    (Union(of=(Prefix(size=4),), weights=(2**31,)), times(2**31, prefix(4))),
+    (Union(of=(Prefix(size=19), Identity(size=19)), weights=(1, NINE)), prefix(19) + times(NINE, identity(19))),
+    (Union(of=(Haar(size=3), Identity(size=3)), weights=(1, Fraction(1, 2**31))), haar(3) + times(2**-31, identity(3))),
+    (
+        Kronecker(of=(Union(of=(Prefix(size=4), Total(size=4)), weights=(1, NINE)), Identity(size=2))),
+        kron(prefix(4) + times(NINE, total(4)), identity(2)),
+    ),
+    (
+        Marginals(sizes=(2, 2), of=((0,), (1,)), weights=(2**40, 1)),
+        tables((2, 2), ((0,), (1,)), (2**40, 1)),
+    ),
+    (
+        Union(of=(Marginals(sizes=(2, 2), of=((0,), ())),), weights=(2**70,)),
+        times(2**70, tables((2, 2), ((0,), ()), (1, 1))),
+    ),
+    (
+        Kronecker(of=(Explicit(matrix=[[2**30, -1]]),) * 3),
+        kron(kron(*[[[Fraction(2**30), Fraction(-1)]]] * 2), [[2**30, -1]]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("operator", "rows"), HUGE, ids=[repr(operator)[:60] for operator, _ in HUGE])
+def test_norms_beyond_64_bits_are_exact(operator, rows):
+    for p in (1, 2):
+        expected = [sum(abs(x * operator.denominator) ** p for x in column) for column in zip(*rows, strict=True)]
+        assert operator.column_norms(p).tolist() == expected
+        assert operator.change(p, relation="add_remove").power == moved(rows, p, "add_remove")
+        change, true = operator.change(p, relation="replace_one"), moved(rows, p, "replace_one")
+        assert change.power >= true
+        assert change.power == true or not change.attained
+
+
+def test_norms_of_any_operator_are_exact():
+    class Large(Operator):
+        __slots__ = ()
+        shape, reach = (3, 2), 2**33
+
+        def whole_matvec(self, x, /):
+            return np.concatenate([x * 2**32, x[:1] * 2**32 - x[1:] * 2**32])
+
+        def whole_rmatvec(self, y, /):
+            return y[:2] * 2**32 + np.concatenate([y[2:], -y[2:]]) * 2**32
+
+    assert Large().column_norms(2).tolist() == [2**65, 2**65]
+    assert Large().change(2, relation="add_remove").power == 2**65
+    assert Large().change(2, relation="replace_one").power == 6 * 2**64
+
+
 def test_a_bound_says_that_it_is_one(monkeypatch):
     wide = Union(of=(Prefix(size=40), Haar(size=40)))
     exact = {p: wide.change(p, relation="replace_one") for p in (1, 2)}

@@ -79,6 +79,6 @@ def test_the_search_ends_in_time():
 
 
 def test_nonsense_is_refused():
-    for values, seconds in [([1.0, 2.0], 1), ([np.nan], 1), ([1.0], 0)]:
+    for values, seconds in [([1.0, 2.0], 1), ([np.nan], 1), ([1.0], 0), ([1e19], 1)]:
         with pytest.raises(InvalidParameter):
             round_controlled(values, Constraints(1), seconds=seconds)

@@ -134,3 +134,20 @@ def test_a_solver_that_lies_is_not_believed(monkeypatch):
 def test_sums_that_disagree_are_refused(values, options):
     with pytest.raises(InvalidParameter):
         round_margins(values, **options)
+
+
+def test_sums_of_unsigned_numbers_are_the_same_sums():
+    sums = np.array([2**60, 3], dtype=np.uint64)
+    table = round_margins([[2.0**60, 0.5], [0.5, 2.5]], columns=sums, rows=sums)
+    assert [sum(column) for column in table.T.tolist()] == [sum(row) for row in table.tolist()] == [2**60, 3]
+    with pytest.raises(InvalidParameter):
+        round_margins([[2.0**60, 1.0]], columns=sums, rows=np.array([2**60 + 4], dtype=np.uint64))
+
+
+@pytest.mark.parametrize(
+    ("values", "columns", "rows"),
+    [([[1e19]], [1], None), ([[1.0]], [2**63 - 1], None), ([[1.0], [1.0]], [0], [2**63 - 1, 2**63 - 1])],
+)
+def test_numbers_whose_sums_64_bits_do_not_hold_are_refused(values, columns, rows):
+    with pytest.raises(InvalidParameter):
+        round_margins(values, columns=columns, rows=rows)

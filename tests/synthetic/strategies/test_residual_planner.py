@@ -1,5 +1,7 @@
+import copy
 import itertools
 import math
+import pickle
 import time
 import warnings
 from fractions import Fraction
@@ -188,6 +190,72 @@ def test_codes_outside_are_clamped():
     inside = sharp.release(np.array([[0, 2, 3], [1, 2, 3]]))
     assert sharp.release(records).table((0, 1)) == pytest.approx(inside.table((0, 1)), abs=0.01)
     assert sharp.release(np.zeros((0, 3), dtype=np.int64)).table(()) == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize("large", [2**63, 2**64, 10**40])
+def test_codes_of_any_size_are_clamped(large):
+    sharp = planner(rho=10**9)
+    table = sharp.release([[0, large, 3], [1, -large, 3]]).table((0, 1))
+    assert table == pytest.approx(np.array([[0, 0, 1], [1, 0, 0]]), abs=0.01)
+
+
+def test_no_records_are_read_however_they_are_given():
+    for records in ([], np.zeros((0, 3), dtype=np.int64)):
+        assert planner(rho=10**9).release(records).table((0, 1)) == pytest.approx(np.zeros((2, 3)), abs=0.01)
+
+
+@pytest.mark.parametrize("sizes", [(2,), (5,), (2, 3), (4, 4, 2)])
+def test_residuals_of_the_largest_counts_are_exact(sizes):
+    everything = tuple(range(len(sizes)))
+    most, rng = residual_planner._largest(sizes, everything), np.random.default_rng(0)
+    factor = math.prod(sizes)
+    for _ in range(20):
+        table = rng.integers(0, 2, size=sizes) * most
+        exact = residual_rows(sizes, everything) * factor
+        expected = [sum(round(a) * b for a, b in zip(row, table.reshape(-1).tolist(), strict=True)) for row in exact]
+        found = residual_planner._taken_out(table).astype(np.float64).reshape(-1)
+        assert [int(value) for value in found] == expected
+        assert max(map(abs, expected)) <= 2**53
+
+
+def test_neighbours_with_full_cells(monkeypatch):
+    """Under add_remove a full cell stays as it is; under replace_one one cell of two would, so it is not filled."""
+    monkeypatch.setattr(residual_planner, "EXACT", 32)
+    work = Marginals(sizes=(2, 2), of=((0, 1),))
+    assert planner(work).largest_count == 16
+    many = np.zeros((17, 2), dtype=np.int64)
+    assert planner(work, rho=10**9).release(many).table((0, 1)).sum() == pytest.approx(17, abs=0.01)
+    with pytest.raises(InvalidInput, match="public"):
+        planner(work, "replace_one").release(many)
+    assert planner(work, "replace_one", rho=10**9).release(many[1:]).table((0, 1)).sum() == pytest.approx(16, abs=0.01)
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("rho", [1e-6, 1e-12, 1e-30, 1e-200, 1e100])
+def test_small_and_large_budgets_are_spent(relation, rho):
+    plan = planner(relation=relation, rho=rho)
+    assert rho * (1 - 1e-9) <= plan.loss.rho <= rho
+    assert squared_mu(plan) == pytest.approx(2 * rho, rel=1e-9)
+    assert np.isfinite(plan.release([[0, 1, 2]]).table((0, 1))).all()
+    small = planner(relation=relation, epsilon=1e-3, delta=1e-12)
+    assert small.loss.epsilon(1e-12) <= 1e-3
+
+
+def test_what_does_not_fit_floats_is_refused():
+    far = Marginals(sizes=(2, 3), of=((0,), (1,)), weights=(1, 10**200))
+    for made in (lambda: planner(rho=1e-290), lambda: planner(rho=1e290), lambda: planner(far)):
+        with pytest.raises(InvalidParameter, match="floats"):
+            made()
+
+
+def test_plans_and_tables_can_be_copied_and_pickled():
+    for plan in (planner(), planner(relation="replace_one", epsilon=1, delta=1e-6)):
+        for made in (copy.copy(plan), copy.deepcopy(plan), pickle.loads(pickle.dumps(plan))):
+            assert made == plan
+            assert made.noise == plan.noise
+            assert made.loss == plan.loss
+        noisy = plan.release([[0, 1, 2]])
+        assert np.array_equal(pickle.loads(pickle.dumps(noisy)).table((0, 1)), noisy.table((0, 1)))
 
 
 def test_keeps_the_contract(monkeypatch):

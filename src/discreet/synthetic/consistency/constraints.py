@@ -118,7 +118,11 @@ class Constraints:
         return (*missed, *(["no negative counts"] if np.any(x < -slack) else []))
 
     def check(self) -> None:
-        """Raise, with the names of a smallest set of facts that no vector can keep together, if there is one."""
+        """Raise, with the names of a smallest set of facts that no vector can keep together, if there is one.
+
+        Equalities are checked exactly, as long as that takes no more than a second or so. Where inequalities, or that
+        no count is negative, play a part, facts that miss each other by 1e-13 of the largest number may pass.
+        """
         empty = tuple(
             Constraint(name=name, cells=cells, coefficients=(1.0,) * len(cells), low=-math.inf, high=0.0)
             for name, cells in self.zeros
@@ -136,6 +140,8 @@ class Constraints:
         listed = cells if isinstance(cells, Mapping) else dict.fromkeys(np.asarray(cells).tolist(), 1.0)
         places = self._places(name, list(listed))
         coefficients = tuple(float(c) for c in listed.values())
+        if any(float(v) != v for v in (*listed.values(), low, high) if isinstance(v, int | np.integer)):
+            raise InvalidParameter(f"{name!r}: a whole number must be one that a float holds, such as all up to 2**53.")
         if not all(map(math.isfinite, coefficients)) or not any(map(math.isfinite, (low, high))):
             raise InvalidParameter(f"{name!r}: coefficients and values must be finite numbers.")
         if math.isnan(low) or math.isnan(high):

@@ -2,11 +2,14 @@
 
 A total without noise tells what it tells: no privacy loss covers it. What remains is a guarantee that compares only
 data sets which agree on every such total (Gong and Meng, "Congenial Differential Privacy under Mandated Disclosure",
-FODS 2020). The words of that belong to whatever is published.
+FODS 2020). The words of that belong to whatever is published, and a loss that holds so is no ordinary one: it must not
+be added to others as if it covered all neighbours.
 """
 
 from dataclasses import dataclass
 
+from discreet.accounting import PrivacyLoss
+from discreet.errors import NoTheorem
 from discreet.units import Relation, check_relation
 
 __all__ = ["Invariants"]
@@ -33,13 +36,24 @@ class Invariants:
         if not self.exact:
             return "Nothing was published outside the guarantee."
         steps = (
-            "A change of one person that keeps all of them costs what is stated"
+            "a change of one person that keeps them all costs at most what is stated. Where two persons must change "
+            "for them all to stay, these are two changes, which may cost more than is stated"
             if self.relation == "replace_one"
-            else "A person who is exchanged for another one, so that all of them stay, is one removed and one added: "
-            "what is stated holds for the group of these two"
+            else "one person more or less who leaves them all as they are costs at most what is stated. A person "
+            "exchanged for another one is one removed and one added, which may cost more than is stated"
         )
         return (
             f"Published exactly, outside the guarantee: {'; '.join(self.exact)}. Whoever knows everybody but "
             "one person can read off these totals whether she was counted there, and no privacy loss covers that. The "
-            f"guarantee compares only data sets that agree on them. {steps}."
+            f"guarantee compares only data sets that agree on them: {steps}: up to what it costs a group of two."
         )
+
+    def ordinary(self, loss: PrivacyLoss) -> PrivacyLoss:
+        """Return a loss as one that holds for all neighbours, which it does only if nothing was published exactly."""
+        if self.exact:
+            raise NoTheorem(
+                f"with totals that are published exactly no privacy loss holds for all {self.relation} neighbours, "
+                "only for those that agree on them. Read .loss_given_invariants and publish the label beside it, or "
+                "drop the invariants."
+            )
+        return loss

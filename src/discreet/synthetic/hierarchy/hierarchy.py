@@ -5,7 +5,9 @@ with discrete Gaussian noise (Canonne, Kamath and Steinke, NeurIPS 2020) and wit
 before anything is made non-negative. Only ``measure`` reads data; ``publish`` works on what it gives out.
 """
 
+import html
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -15,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidInput, InvalidParameter
+from discreet.errors import InvalidInput, InvalidParameter, NoTheorem
 from discreet.exact import Real, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
@@ -27,7 +29,7 @@ from discreet.synthetic.hierarchy.cells import Cells
 from discreet.synthetic.hierarchy.estimation import Estimation, estimation
 from discreet.synthetic.hierarchy.plan import Measurement, inherited, plan
 from discreet.synthetic.hierarchy.release import HierarchyRelease
-from discreet.synthetic.hierarchy.spine import Spine
+from discreet.synthetic.hierarchy.spine import Path, Spine
 from discreet.synthetic.hierarchy.top_down import Clock, Exact, top_down
 from discreet.units import Relation, check_relation
 
@@ -53,23 +55,29 @@ class Hierarchy(Faces):
     """Publish tables of persons on all levels of a spine, as whole counts that agree and as microdata.
 
     Satisfies ``rho``-zCDP, and the tighter guarantee of its discrete Gaussian noise, whenever neighbours differ by one
-    person in one leaf and one cell, and agree on the ``invariants``, which are published exactly: without any, for all
-    neighbours. ``queries`` names tables by their attributes, ``()`` being the total; ``shares`` says which part of rho
-    goes to which query on which level, in any unit. A person in no leaf or in an impossible cell is counted nowhere.
+    person in one leaf and one cell and there are no ``invariants``. Invariants are published exactly: with them nothing
+    holds for all neighbours, ``loss`` is refused, and ``loss_given_invariants`` compares only neighbours under
+    replace_one that agree on them all. ``queries`` names tables by their attributes, ``()`` being the total; ``shares``
+    says which part of rho goes to which query on which level, in any unit. A person in no leaf or in an impossible cell
+    is counted nowhere.
 
     >>> town = Hierarchy(
     ...     spine=Spine(levels=("town", "street"), leaves=(("Bath", "High"), ("Bath", "Low"))),
     ...     cells=Cells(attributes={"sex": ("f", "m"), "age": (0, 1, 2)}),
     ...     queries={"total": (), "all": ("sex", "age")},
     ...     rho=1,
-    ...     relation="add_remove",
+    ...     relation="replace_one",
     ...     invariants={"town": ()},
     ... )
     >>> people = {"town": ["Bath"] * 3, "street": ["High", "High", "Low"], "sex": ["f", "m", "f"], "age": [2, 2, 0]}
     >>> town.release(people).table("town")
     {(('Bath',), ()): 3}
-    >>> town.loss.rho <= 1
+    >>> town.loss_given_invariants.rho <= 1
     True
+    >>> town.loss
+    Traceback (most recent call last):
+    discreet.errors.NoTheorem: with totals that are published exactly no privacy loss holds for all replace_one
+    neighbours, only for those that agree on them. ...
     """
 
     spine: Spine
@@ -93,6 +101,12 @@ class Hierarchy(Faces):
             raise InvalidParameter(f"{overlap[0]!r} names both a level and an attribute; rename one.")
         object.__setattr__(self, "queries", MappingProxyType(queries))
         object.__setattr__(self, "invariants", MappingProxyType(exact))
+        if exact and self.relation == "add_remove":
+            raise NoTheorem(
+                "invariants of a hierarchy fix how many persons are counted, so no neighbours under add_remove agree "
+                "on them unless they differ by somebody who is counted nowhere: a guarantee for those alone would "
+                "promise nothing. Use relation='replace_one', or drop the invariants."
+            )
         if self.shares is not None:
             frozen = {level: MappingProxyType(dict(by_query)) for level, by_query in self.shares.items()}
             object.__setattr__(self, "shares", MappingProxyType(frozen))
@@ -106,6 +120,14 @@ class Hierarchy(Faces):
             f"cells, rho={show(self.rho)}, relation={self.relation!r}>"
         )
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the hierarchy, its cost, and what is published exactly."""
+        loss, given = self.loss_given_invariants, " between data sets that agree on what is exact" if self.label else ""
+        return (
+            f"<div><code>{html.escape(repr(self))}</code><br>costs epsilon {loss.epsilon(1e-6):.4g} at delta 1e-6"
+            f"{given}. {html.escape(str(self.label))}</div>"
+        )
+
     @property
     def domain(self) -> Records:
         """Persons, each in one leaf and one cell."""
@@ -113,7 +135,12 @@ class Hierarchy(Faces):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """That of all measurements together."""
+        """That of all measurements together, for all neighbours. Refused where there are invariants: there is none."""
+        return self.label.ordinary(self.loss_given_invariants)
+
+    @property
+    def loss_given_invariants(self) -> PrivacyLoss:
+        """That of all measurements together, between neighbours that agree on all invariants."""
         return PrivacyLoss.total(m.loss for m in self.measurements).under(self.relation)
 
     @property
@@ -144,15 +171,18 @@ class Hierarchy(Faces):
     ) -> HierarchyRelease:
         """Measure and publish. After ``seconds`` the fit is cut short and the best so far is published.
 
+        Time counts from when the data have been measured: how long reading took depends on them, and must not decide
+        what is published.
+
         ``data`` maps the names of levels and attributes to columns, or is an array of counts with one axis for the
         leaves and one for each attribute. ``progress`` is told the phase, how many parts of it are done, and how many
         there are.
         """
         if seconds is not None and not seconds >= 0:
             raise InvalidParameter("seconds must be at least 0, or None for no deadline.")
+        measured = self.measure(data)
         end = None if seconds is None else time.monotonic() + seconds
         clock = Clock(deadline=end, progress=progress)
-        measured = self.measure(data)
         clock.tell("measure", 1, 1)
         return self._publish(measured, clock)
 
@@ -175,12 +205,17 @@ class Hierarchy(Faces):
         return self._publish(measured, Clock())
 
     def worst_case(self) -> tuple[Integers, Integers]:
-        """A person in the first leaf and cell, and nobody, or a person in the last ones."""
+        """A person in one leaf and cell, and nobody, or a person as far off as she may be with all invariants kept."""
         one = np.zeros((len(self.spine.leaves), *self.cells.shape), dtype=np.int64)
         other = one.copy()
-        one[(0, *self.cells.codes[0])] = 1
+        tables = inherited(self.spine, self.invariants)
+        fixed = [(depth + 1, attributes) for depth, attributes in enumerate(tables) if attributes is not None]
+        leaves = _alike([tuple(path[:depth] for depth, _ in fixed) for path in self.spine.leaves])
+        labels = [self.cells.labels(attributes).tolist() for _, attributes in fixed]
+        cells = _alike([tuple(label[cell] for label in labels) for cell in range(self.cells.count)])
+        one[(leaves[0], *self.cells.codes[cells[0]])] = 1
         if self.relation == "replace_one":
-            other[(-1, *self.cells.codes[-1])] = 1
+            other[(leaves[-1], *self.cells.codes[cells[-1]])] = 1
         return one, other
 
     def _publish(self, measured: Measured, clock: Clock) -> HierarchyRelease:
@@ -203,7 +238,7 @@ class Hierarchy(Faces):
             spine=self.spine,
             cells=self.cells,
             counts=MappingProxyType(dict(zip(self.spine.levels, whole, strict=True))),
-            loss=self.loss,
+            loss_given_invariants=self.loss_given_invariants,
             invariants=self.label,
             standard_errors=MappingProxyType(self._errors(passes)),
             complete=clock.complete,
@@ -255,6 +290,12 @@ class Hierarchy(Faces):
         known = (leaf >= 0) & (cell >= 0)
         flat = np.bincount(leaf[known] * cells.count + cell[known], minlength=leaves * cells.count)
         return flat.reshape(leaves, cells.count).astype(np.int64)
+
+
+def _alike(keys: list[Path]) -> list[int]:
+    """Return the places of the key that occurs most often."""
+    most = Counter(keys).most_common(1)[0][0]
+    return [place for place, key in enumerate(keys) if key == most]
 
 
 def table_sums_whole(rows: Integers, labels: Places) -> Integers:

@@ -22,17 +22,23 @@ class HierarchyRelease:
     """Whole counts without negative ones: every area is the sum of its parts, impossible cells are empty.
 
     ``standard_errors`` are those of the estimates before they were made non-negative and whole, which were known before
-    any data was read. ``invariants`` tells in words what was published exactly. ``complete`` is False if a deadline cut
+    any data was read. ``invariants`` tells in words what was published exactly; ``loss_given_invariants`` compares only
+    data sets that agree on it. ``complete`` is False if a deadline cut
     the fit short: all sums hold even then, but the counts lie further from the estimates than they could.
     """
 
     spine: Spine
     cells: Cells
     counts: Mapping[str, Integers]
-    loss: PrivacyLoss
+    loss_given_invariants: PrivacyLoss
     invariants: Invariants
     standard_errors: Mapping[str, Mapping[str, float]]
     complete: bool = True
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """What was spent, for all neighbours. Refused where something was published exactly: there is none."""
+        return self.invariants.ordinary(self.loss_given_invariants)
 
     def table(self, level: str, attributes: tuple[str, ...] = ()) -> dict[tuple[Path, tuple[Hashable, ...]], int]:
         """Return the counts of a level by some attributes, by the path of the area and the values."""

@@ -103,7 +103,7 @@ class Spine:
 
 
 def codes_of(values: Sequence[Any], known: Sequence[Hashable]) -> Places:
-    """Return the place of each value among those known, and -1 for any other.
+    """Return the place of each value among those known, and -1 for any other, whatever it does when it is looked up.
 
     >>> codes_of(["b", "x", ["a"]], ["a", "b"]).tolist()
     [1, -1, -1]
@@ -113,7 +113,7 @@ def codes_of(values: Sequence[Any], known: Sequence[Hashable]) -> Places:
     def code(value: Hashable) -> int:
         try:
             return place.get(value, -1)
-        except TypeError:  # it cannot be hashed, so it is none of those known
+        except Exception:  # it cannot be hashed or compared, so it is none of those known
             return -1
 
     return np.fromiter((code(value) for value in values), dtype=np.int64, count=len(values))

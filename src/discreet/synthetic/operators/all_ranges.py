@@ -38,6 +38,11 @@ class AllRanges(Operator):
         return self.size
 
     @property
+    def nonnegative(self) -> bool:
+        """Entries are 0 and 1."""
+        return True
+
+    @property
     def determines_cells(self) -> bool:
         """Single cells are ranges."""
         return True

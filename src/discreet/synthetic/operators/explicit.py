@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 
 from discreet.errors import InvalidParameter
 from discreet.exact import finite
-from discreet.synthetic.operators.operator import Array, Operator
+from discreet.synthetic.operators.operator import HELD, Array, Operator
 
 __all__ = ["Explicit"]
+
+ENTRY = 1 << 31
+"""Entries of the whole matrix are below this, so that their squares fit into 64 bits."""
 
 SHOWN = 64
 """Matrices of up to so many entries show themselves."""
@@ -23,7 +26,8 @@ SHOWN = 64
 class Explicit(Operator):
     """Any matrix of rational numbers, dense (nested lists, an array) or sparse (of scipy).
 
-    Floats are taken as the rationals they are, so that the sensitivity is that of the matrix itself.
+    Floats are taken as the rationals they are, so that the sensitivity is that of the matrix itself. The matrix is
+    copied, and what is held cannot be written to.
 
     >>> queries = Explicit(matrix=[[1, 1, 0], [0, Fraction(1, 2), -1]])
     >>> queries.denominator, queries.sensitivity(1, relation="add_remove")
@@ -104,13 +108,18 @@ class _Whole:
         if isinstance(matrix, cls):
             return matrix
         if issparse(matrix):
-            held: Any = matrix
-            sparse = csr_array(held)
+            given: Any = matrix
+            if len(given.shape) != 2:
+                raise InvalidParameter("an explicit operator has rows and columns: a sparse matrix of two dimensions.")
+            listed = given.tocoo(copy=True)
+            if listed.data.dtype.kind in "iub":  # before what is named twice is added up
+                listed = coo_array((_whole_values(listed.data)[0], (listed.row, listed.col)), shape=listed.shape)
+            sparse = csr_array(listed, copy=True)
             sparse.sum_duplicates()
             values, common = _whole_values(sparse.data)
             entries = csr_array((values, sparse.indices, sparse.indptr), shape=sparse.shape)
         else:
-            dense: npt.NDArray[Any] = matrix if isinstance(matrix, np.ndarray) else np.array(matrix, dtype=object)
+            dense: npt.NDArray[Any] = np.asarray(matrix, dtype=None if isinstance(matrix, np.ndarray) else object)
             if dense.ndim != 2 or not dense.size:
                 raise InvalidParameter("an explicit operator has rows and columns: Explicit(matrix=[[1, 0], [1, 1]]).")
             values, common = _whole_values(dense.reshape(-1))
@@ -120,10 +129,10 @@ class _Whole:
         entries.eliminate_zeros()
         entries.sort_indices()
         square = sum(int(value) ** 2 for value in np.unique(np.abs(entries.data))) * max(1, entries.shape[0])
-        if square >= 2**62:
-            raise InvalidParameter(
-                "the entries of an explicit operator have too many digits; round them to multiples of 2^-16 or so."
-            )
+        if square >= HELD:
+            raise _too_many_digits()
+        for array in (entries.data, entries.indices, entries.indptr):
+            array.setflags(write=False)
         return cls(entries, common)
 
     @property
@@ -135,15 +144,21 @@ class _Whole:
 
 def _whole_values(values: Array) -> tuple[npt.NDArray[np.int64], int]:
     if values.dtype.kind in "iub":
+        if values.size and max(int(values.max()), -int(values.min())) >= ENTRY:
+            raise _too_many_digits()
         return values.astype(np.int64), 1
     exact = [finite(value, "an entry") for value in values.tolist()]
     common = math.lcm(1, *(value.denominator for value in exact))
     whole = [int(value * common) for value in exact]
-    if max(map(abs, whole), default=0) >= 2**31:
-        raise InvalidParameter(
-            "the entries of an explicit operator have too many digits; round them to multiples of 2^-16 or so."
-        )
+    if max(map(abs, whole), default=0) >= ENTRY:
+        raise _too_many_digits()
     return np.array(whole, dtype=np.int64), common
+
+
+def _too_many_digits() -> InvalidParameter:
+    return InvalidParameter(
+        "the entries of an explicit operator have too many digits; round them to multiples of 2^-16 or so."
+    )
 
 
 def _entry(value: int, denominator: int) -> str:

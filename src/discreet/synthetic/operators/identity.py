@@ -38,6 +38,11 @@ class Identity(Operator):
         return 1
 
     @property
+    def nonnegative(self) -> bool:
+        """Entries are 0 and 1."""
+        return True
+
+    @property
     def separable(self) -> bool:
         """Any two columns share no row."""
         return self.size > 1

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
 from discreet.noise.fast import Floats
-from discreet.synthetic.operators.operator import Array, Operator
+from discreet.synthetic.operators.operator import HELD, Array, Operator
 
 __all__ = ["Kronecker"]
 
@@ -20,7 +20,8 @@ class Kronecker(Operator):
     """The Kronecker product of operators, one for each attribute; the last attribute runs fastest.
 
     A column is the product of one column of each factor, so the norms of the largest multiply. Two cells that differ in
-    an attribute whose columns share no row have disjoint columns, which gives the exact sensitivity under replace_one.
+    an attribute whose columns share no row have disjoint columns, which gives the exact sensitivity under replace_one
+    in L1 norm, and in L2 norm if no entry is negative.
 
     >>> from discreet.synthetic.operators import Identity, Prefix
     >>> both = Kronecker(of=(Prefix(size=2), Identity(size=3)))
@@ -88,7 +89,7 @@ class Kronecker(Operator):
     def column_norms(self, p: int, /) -> Array:
         """Products of the factors' norms."""
         each = [f.column_norms(p) for f in self.of]
-        if self.largest_column(p) >= 2**62:
+        if self.largest_column(p) >= HELD:
             each = [norms.astype(object) for norms in each]
         return _kron(each)
 

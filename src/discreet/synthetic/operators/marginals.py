@@ -21,7 +21,7 @@ from discreet.exact import Real, plain, positive
 from discreet.noise.fast import Floats
 from discreet.synthetic.operators.identity import Identity
 from discreet.synthetic.operators.kronecker import Kronecker
-from discreet.synthetic.operators.operator import Array, Operator, positive_size
+from discreet.synthetic.operators.operator import HELD, Array, Operator, positive_size
 from discreet.synthetic.operators.total import Total
 
 __all__ = ["Marginals", "attribute_sets", "closed_below"]
@@ -90,6 +90,11 @@ class Marginals(Operator):
         return max(weight * cells // self.cells(attributes) for weight, attributes in each)
 
     @property
+    def nonnegative(self) -> bool:
+        """Weights are."""
+        return True
+
+    @property
     def parts(self) -> tuple[tuple[Fraction, Operator], ...]:
         """Each table as a product of identities and totals."""
         return tuple(
@@ -130,7 +135,8 @@ class Marginals(Operator):
 
     def column_norms(self, p: int, /) -> Array:
         """All alike."""
-        return np.full(self.shape[1], self.largest_column(p))
+        largest = self.largest_column(p)
+        return np.full(self.shape[1], largest, dtype=np.int64 if largest < HELD else object)
 
     def largest_column(self, p: int, /) -> int:
         """The sum of the weights, or of their squares."""

@@ -19,7 +19,7 @@ from discreet.exact import Real, ball, finite, show, up
 from discreet.noise.fast import Floats
 from discreet.units import Relation, check_relation
 
-__all__ = ["DENSE", "Array", "Change", "Operator", "positive_size"]
+__all__ = ["DENSE", "HELD", "Array", "Change", "Operator", "positive_size"]
 
 Array = npt.NDArray[Any]
 
@@ -28,6 +28,12 @@ DENSE = 4096
 
 PAIRS = 1 << 28
 """Differences of entries that are looked at to find the largest distance of two columns."""
+
+FEW = 1 << 24
+"""Products of entries that are looked at where they do not fit into 64 bits."""
+
+HELD = 1 << 62
+"""Whole numbers below this, and sums of two of them, fit into 64 bits."""
 
 ROUNDS = 500
 """Steps of conjugate gradients where no closed form is known: a fixed number, so that no time depends on data."""
@@ -90,8 +96,8 @@ class Operator(ABC):
 
     @property
     def nonnegative(self) -> bool:
-        """Whether no entry is below 0."""
-        return True
+        """Whether it is known that no entry is below 0."""
+        return False
 
     @property
     def separable(self) -> bool:
@@ -176,7 +182,10 @@ class Operator(ABC):
 
     def column_norms(self, p: int, /) -> Array:
         """Return the p-th powers of the p-norms of the columns of the whole matrix, as whole numbers."""
-        whole = np.abs(self.whole_matvec(np.eye(self.shape[1], dtype=np.int64)))
+        rows, cells = self.shape
+        whole = np.abs(self.whole_matvec(np.eye(cells, dtype=np.int64 if self.reach < HELD else object)))
+        if self.reach**p * rows >= HELD:
+            whole = whole.astype(object)
         return np.asarray((whole if p == 1 else whole * whole).sum(axis=0))
 
     def largest_column(self, p: int, /) -> int:
@@ -184,16 +193,23 @@ class Operator(ABC):
         return int(self.column_norms(p).max())
 
     def whole_distance(self, p: int, /) -> tuple[int, bool]:
-        """Return the p-th power of the largest distance of two columns of the whole matrix, or a bound and False."""
+        """Return the p-th power of the largest distance of two columns of the whole matrix, or a bound and False.
+
+        Two columns of the largest norm that share no row are the furthest apart in L1 norm, and in L2 norm if no entry
+        is negative; columns of both signs may be further apart than these.
+        """
         rows, cells = self.shape
         if cells == 1:
             return 0, True
         largest = self.largest_column(p)
-        if self.separable:
+        alike = p == 1 or self.nonnegative
+        if self.separable and alike:
             return 2 * largest, True
-        if rows * cells * (cells if p == 1 else 1) <= PAIRS and cells <= DENSE // 2:
+        fits = 4 * self.reach**p * rows < 2 * HELD
+        few = rows * cells * (cells if p == 1 else 1) <= PAIRS and cells <= DENSE // 2
+        if few and (fits or (self.reach < HELD and rows * cells * cells <= FEW)):
             return _largest_distance(self.whole_matvec(np.eye(cells, dtype=np.int64)), p), True
-        return largest * (2 if p == 1 or self.nonnegative else 4), False
+        return largest * (2 if alike else 4), False
 
     def change(self, p: Real, *, relation: str) -> Change:
         """Return how far one record moves the answers, exactly where that is possible.

@@ -37,6 +37,11 @@ class Prefix(Operator):
         return self.size
 
     @property
+    def nonnegative(self) -> bool:
+        """Entries are 0 and 1."""
+        return True
+
+    @property
     def determines_cells(self) -> bool:
         """As differences."""
         return True

@@ -35,6 +35,11 @@ class Total(Operator):
         """As many as there are cells."""
         return self.size
 
+    @property
+    def nonnegative(self) -> bool:
+        """Entries are 0 and 1."""
+        return True
+
     def whole_matvec(self, x: Array, /) -> Array:
         """Return the sum."""
         return np.asarray(x.sum(axis=0, keepdims=True))

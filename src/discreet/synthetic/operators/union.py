@@ -9,7 +9,7 @@ import numpy as np
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, plain, positive
 from discreet.noise.fast import Floats
-from discreet.synthetic.operators.operator import Array, Operator
+from discreet.synthetic.operators.operator import HELD, Array, Operator
 
 __all__ = ["Union"]
 
@@ -91,7 +91,10 @@ class Union(Operator):
 
     def column_norms(self, p: int, /) -> Array:
         """Sums of the operators' norms."""
-        return np.asarray(sum(times**p * part.column_norms(p) for times, part in self._multiples()))
+        each = [(times**p, part.column_norms(p)) for times, part in self._multiples()]
+        most = sum(times * int(norms.max()) for times, norms in each)
+        kind: type = np.int64 if most < HELD else object
+        return np.asarray(sum(times * norms.astype(kind) for times, norms in each))
 
     def gram(self) -> Floats:
         """Return the sum of the operators' Gram matrices."""

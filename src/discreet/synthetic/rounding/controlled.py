@@ -25,6 +25,8 @@ __all__ = ["Rounded", "round_controlled"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+LARGEST = float(1 << 53)
+
 Method = Literal["vertex", "search", "each alone"]
 
 
@@ -48,6 +50,8 @@ def round_controlled(values: npt.ArrayLike, constraints: Constraints, *, seconds
     v = np.asarray(values, dtype=np.float64)
     if v.shape != (constraints.size,) or not np.all(np.isfinite(v)):
         raise InvalidParameter(f"values must be {constraints.size} finite numbers, one for each cell.")
+    if np.any(np.abs(v) >= LARGEST):
+        raise InvalidParameter("values must lie below 2**53, up to where floats tell whole numbers apart.")
     if not seconds > 0:
         raise InvalidParameter("seconds must be above 0: how long may be searched?")
     end = time.monotonic() + seconds

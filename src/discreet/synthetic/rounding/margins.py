@@ -27,6 +27,9 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)
 
+HEAVIEST = float(1 << 62)
+"""Sums from here on could pass what 64 bits hold."""
+
 
 def round_margins(
     values: npt.ArrayLike,
@@ -51,11 +54,12 @@ def round_margins(
     """
     table, down = np.asarray(values, dtype=np.float64), np.asarray(columns)
     _check(table, down)
+    down = down.astype(np.int64)
     group = np.zeros(table.shape[1], dtype=np.int64) if groups is None else np.asarray(groups, dtype=np.int64)
     across = None if rows is None else np.asarray(rows)
     across = across[:, None] if across is not None and across.ndim == 1 else across
     if across is not None:
-        _check_rows(across, table, down, group)
+        across = _checked_rows(across, table, down, group)
     parts = [(np.asarray(labels, dtype=np.int64)) for labels in nested]
     if across is None:
         parts.append(group)
@@ -85,15 +89,20 @@ def _check(table: Floats, columns: Integers) -> None:
         raise InvalidParameter("values must be finite numbers of at least 0. Project them first.")
     if columns.dtype.kind not in "iu" or np.any(columns < 0):
         raise InvalidParameter("the sums of columns must be whole numbers of at least 0.")
+    if max(float(table.sum()), float(columns.sum(dtype=np.float64))) >= HEAVIEST:
+        raise InvalidParameter("the values, and the sums of columns, must each add up to less than 2**62.")
 
 
-def _check_rows(rows: Integers, table: Floats, columns: Integers, group: Integers) -> None:
+def _checked_rows(rows: Integers, table: Floats, columns: Integers, group: Integers) -> Integers:
     if rows.shape[0] != table.shape[0] or rows.dtype.kind not in "iu" or np.any(rows < 0):
         raise InvalidParameter("the sums of rows must be whole numbers of at least 0, one line for each row.")
     if group.shape != columns.shape or np.any(group < 0) or np.any(group >= rows.shape[1]):
         raise InvalidParameter("groups must say for each column to which column of rows= its group belongs.")
-    if not np.array_equal(rows.sum(axis=0), _sums(columns[None, :], group, rows.shape[1])[0]):
-        raise InvalidParameter("the sums of rows and those of columns must have the same total in every group.")
+    if float(rows.sum(dtype=np.float64)) < HEAVIEST:
+        whole = rows.astype(np.int64)
+        if np.array_equal(whole.sum(axis=0), _sums(columns[None, :], group, rows.shape[1])[0]):
+            return whole
+    raise InvalidParameter("the sums of rows and those of columns must have the same total in every group.")
 
 
 def _sums(table: npt.NDArray[Number], labels: Integers, count: int | None = None) -> npt.NDArray[Number]:

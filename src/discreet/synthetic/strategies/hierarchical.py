@@ -73,6 +73,11 @@ class Hierarchical(Operator):
         return self.size
 
     @property
+    def nonnegative(self) -> bool:
+        """Entries are 0 and 1."""
+        return True
+
+    @property
     def separable(self) -> bool:
         """Without the root, cells in different parts of it share no node."""
         return not self.root and self.size > 1

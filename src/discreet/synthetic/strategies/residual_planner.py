@@ -12,13 +12,13 @@ Measured is ``prod of n_i`` times the residual, a table of whole numbers, under 
 post-processing of the ideal mechanism. The noise is then projected, which costs nothing.
 """
 
+import html
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Gaussian as Density
 from discreet.noise.fast import Floats
 from discreet.synthetic.operators.marginals import Attributes, Marginals, attribute_sets, closed_below
+from discreet.synthetic.operators.whole import clamped
 from discreet.synthetic.strategies.expected import Expected
 from discreet.units import Relation, check_relation
 
@@ -42,8 +43,16 @@ __all__ = ["NoisyMarginals", "ResidualPlanner"]
 ENUMERATED = 16
 """Attributes up to which every way to differ between replace_one neighbours is looked at; above it is a bound."""
 
-FINE = 1 << 62
+DIGITS = 64
+"""Binary digits to which a share of the budget is rounded up."""
+
+EXACT = 1 << 53
+"""Residuals up to this are exact as floats."""
+
+FAR = 1 << 62
 SPARE = 1 + 1e-12
+LARGEST_NOISE = 2.0**800
+"""Variances beyond this, or below its inverse, are refused: floats could not hold all that is computed from them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,12 +91,13 @@ class NoisyMarginals:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ResidualPlanner(Faces):
-    """Release marginals of coded records, with the least total squared error for Gaussian noise.
+    """Release marginals of coded records; under add_remove with the least total squared error for Gaussian noise.
 
     Satisfies ``rho``-zCDP, or (epsilon, delta)-DP by the exact curve of the Gaussian mechanism, whenever neighbours
-    differ by one record in the sense of ``relation``. Codes outside an attribute's size are clamped to it. The weights
-    of the workload say which tables shall be more accurate. Under replace_one the number of records is public, and
-    released as it is.
+    differ by one record in the sense of ``relation``. Codes outside an attribute's size are clamped to it, whatever
+    their size. The weights of the workload say which tables shall be more accurate. Under replace_one the number of
+    records is public, and released as it is; more than ``largest_count`` are refused. Under add_remove the counts of a
+    table are clamped so that its residual is exact, at ``largest_count`` or above.
 
     >>> planner = ResidualPlanner(workload=Marginals.of_order((4, 4, 4), 2), rho=0.5, relation="add_remove")
     >>> round(planner.loss.rho, 9)
@@ -115,18 +125,25 @@ class ResidualPlanner(Faces):
             costs[()] = Fraction(0)
         if not any(costs.values()):
             raise InvalidParameter("no table changes between replace_one neighbours: there is nothing to protect.")
-        shares = _shares(self.workload, costs)
-        used = Fraction(self._cost_of(shares))
-        ratio = float(used) / float(budget) * SPARE
+        try:
+            shares = _shares(self.workload, costs)
+            ratio = float(self._cost_of(shares) / budget) * SPARE
+        except (OverflowError, ZeroDivisionError):
+            raise _too_extreme() from None
         noise = {inner: share * ratio for inner, share in shares.items()}
+        if not all(1 / LARGEST_NOISE < value < LARGEST_NOISE for inner, value in noise.items() if costs[inner]):
+            raise _too_extreme()
         object.__setattr__(self, "noise", MappingProxyType(noise))
         if self._cost_of(self.noise) > budget:
-            raise InvalidParameter("this budget is too extreme to share out; move it closer to 1.")
+            raise _too_extreme()
 
     def __repr__(self) -> str:
         given = {"rho": self.rho, "epsilon": self.epsilon, "delta": self.delta}
         noise = ", ".join(f"{name}={show(value)}" for name, value in given.items() if value is not None)
         return f"ResidualPlanner(workload={self.workload!r}, relation={self.relation!r}, {noise})"
+
+    def __reduce__(self) -> "tuple[Callable[..., ResidualPlanner], tuple[object, ...]]":
+        return _planned, (self.workload, self.relation, self.rho, self.epsilon, self.delta)
 
     @property
     def domain(self) -> Records:
@@ -138,17 +155,22 @@ class ResidualPlanner(Faces):
         """Gaussian, with the squared mu of all residuals together."""
         return PrivacyLoss.gaussian(mu_squared=self._cost_of(self.noise)).under(self.relation)
 
-    def release(self, records: npt.NDArray[np.integer], /) -> NoisyMarginals:
+    @property
+    def largest_count(self) -> int:
+        """A count of all tables whose residuals are exact."""
+        return min(_largest(self.workload.sizes, inner) for inner in self.noise)
+
+    def release(self, records: npt.ArrayLike, /) -> NoisyMarginals:
         """Return noisy marginals of records: an array of whole numbers, a row for each and a column per attribute."""
         residuals = {}
         for inner, table in self._counted(records).items():
             factor = math.prod(self.workload.sizes[i] for i in inner)
-            whole = _taken_out(np.clip(table, 0, 2**53 // (factor << len(inner))).astype(np.float64))
+            whole = _taken_out(np.minimum(table, _largest(self.workload.sizes, inner))).astype(np.float64)
             sigma = math.sqrt(self.noise[inner]) * factor
             if sigma:
                 whole = np.asarray(on_grid(Density(), whole, sigma, grid=grid_for(sigma)))
             residuals[inner] = _projected(whole) / factor
-        return NoisyMarginals(self.workload.sizes, residuals, self.noise)
+        return NoisyMarginals(self.workload.sizes, residuals, dict(self.noise))
 
     def error(self) -> Expected:
         """Return the expected total squared error, and the standard deviation of the cells of each table.
@@ -170,8 +192,6 @@ class ResidualPlanner(Faces):
         return one, one[:0] if gone else np.array([[size - 1 for size in self.workload.sizes]])
 
     def _repr_html_(self) -> str:
-        import html
-
         error = self.error()
         return (
             f"<div><code>{html.escape(repr(self))}</code><br>"
@@ -194,15 +214,23 @@ class ResidualPlanner(Faces):
             return sum((_up(cost / Fraction(_variance(value))) for cost, value in each), Fraction(0))
         return _replaced_cost(sizes, noise)
 
-    def _counted(self, records: npt.NDArray[np.integer]) -> dict[Attributes, npt.NDArray[np.int64]]:
+    def _counted(self, records: npt.ArrayLike) -> dict[Attributes, npt.NDArray[np.int64]]:
         """Return the exact table of every attribute set: those asked for by counting, those within them by summing."""
         sizes = self.workload.sizes
-        coded: npt.NDArray[Any] = np.asarray(records)
-        if coded.dtype.kind not in "iu" or coded.ndim != 2:
-            raise InvalidInput("records are an array of whole numbers with one row for each record.")
+        refusal = "records are an array of whole numbers with one row for each record."
+        coded = clamped(records, -FAR, FAR, otherwise=refusal)
+        if coded.shape == (0,):  # a list of no rows
+            coded = coded.reshape(0, len(sizes))
+        if coded.ndim != 2:
+            raise InvalidInput(refusal)
         if coded.shape[1] != len(sizes):
             raise InvalidInput(f"records have one column for each of {len(sizes)} attributes, got {coded.shape[1]}.")
-        codes = [np.clip(coded[:, i], 0, size - 1).astype(np.int64) for i, size in enumerate(sizes)]
+        if self.relation == "replace_one" and len(coded) > self.largest_count:
+            raise InvalidInput(
+                f"under replace_one tables of so many cells are measured for up to {self.largest_count} records, whose "
+                f"number is public, got {len(coded)}. Ask for smaller tables, or use relation='add_remove'."
+            )
+        codes = [np.clip(coded[:, i], 0, size - 1) for i, size in enumerate(sizes)]
         tables: dict[Attributes, npt.NDArray[np.int64]] = {}
         for attributes in sorted(closed_below(self.workload.of), key=len, reverse=True):
             if attributes not in tables:
@@ -224,7 +252,31 @@ def _variance(value: float) -> float:
 
 
 def _up(value: Fraction) -> Fraction:
-    return Fraction(math.ceil(value * FINE), FINE)
+    """Return a number with few digits that is at least as large, and hardly larger however small it is."""
+    fine = Fraction(2) ** (DIGITS - value.numerator.bit_length() + value.denominator.bit_length())
+    return math.ceil(value * fine) / fine
+
+
+def _planned(workload: Marginals, relation: Relation, rho: Real, epsilon: Real, delta: Real) -> ResidualPlanner:
+    return ResidualPlanner(workload=workload, relation=relation, rho=rho, epsilon=epsilon, delta=delta)
+
+
+def _too_extreme() -> InvalidParameter:
+    return InvalidParameter(
+        "the noise for this budget and the weights of these tables does not fit floats; move them closer to 1."
+    )
+
+
+def _largest(sizes: tuple[int, ...], attributes: Attributes) -> int:
+    """Return the largest count of a table that leaves its whole residual exact.
+
+    A cell of the whole residual is a sum of all counts, with factors ``n_i - 1`` or -1 for each attribute. So the
+    positive ones, like the negative ones, add up to half of ``prod of 2 (n_i - 1)``.
+
+    >>> _largest((2, 3), (0, 1)) == 2**53 // 4
+    True
+    """
+    return EXACT // max(1, math.prod(2 * (sizes[i] - 1) for i in attributes) // 2)
 
 
 def _cost(sizes: tuple[int, ...], attributes: Attributes) -> Fraction:
@@ -273,8 +325,11 @@ def _cell_variance(sizes: tuple[int, ...], attributes: Attributes, noise: Mappin
     )
 
 
-def _taken_out(table: Floats) -> Floats:
-    """Return ``prod of n_i`` times the residual of a table: ``n I - J`` along each axis, in whole numbers."""
+def _taken_out(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return ``prod of n_i`` times the residual of a table: ``n I - J`` along each axis, in whole numbers.
+
+    What goes beyond 64 bits on the way comes back, since the result fits.
+    """
     for axis in range(table.ndim):
         table = table * table.shape[axis] - table.sum(axis=axis, keepdims=True)
     return table

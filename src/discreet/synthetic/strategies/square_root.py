@@ -58,6 +58,11 @@ class SquareRoot(Operator):
         return int(series(self.size).sum())
 
     @property
+    def nonnegative(self) -> bool:
+        """The series is."""
+        return True
+
+    @property
     def determines_cells(self) -> bool:
         """It has an inverse."""
         return True
