@@ -23,6 +23,8 @@ from discreet.tables.engines.spark import SparkEngine
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from engines_types import SHARED, TYPES
+
 ENGINES = ("duckdb", "postgres", "spark")
 
 # Spark needs a gigabyte and ten seconds to start: with --dist loadgroup one worker alone does that. Its Python side
@@ -31,15 +33,6 @@ MARKS = [
     pytest.mark.xdist_group("engines"),
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
-
-TYPES = {
-    "duckdb": {"decimal": "DECIMAL(38, 10)", "float": "DOUBLE", "str": "VARCHAR"},
-    "postgres": {"decimal": "NUMERIC", "float": "DOUBLE PRECISION", "str": "TEXT"},
-    "spark": {"decimal": "DECIMAL(38, 10)", "float": "DOUBLE", "str": "STRING", "timestamp": "TIMESTAMP_NTZ"},
-}
-"""What a stored type is called; any other name is an engine's own type and used as it is."""
-
-SHARED = {"bool": "BOOLEAN", "date": "DATE", "int": "BIGINT", "timestamp": "TIMESTAMP"}
 
 ARROW = {"BOOLEAN": pa.bool_(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DOUBLE PRECISION": pa.float64()}
 """How values travel; everything else is cast from text by the engine itself."""

@@ -5,9 +5,9 @@ import warnings
 from uuid import uuid4
 
 import pytest
+from engines_types import SHARED, TYPES
 
 import discreet as dp
-from conftest import SHARED, TYPES
 from discreet import audit
 from discreet.auditing import hostile_neighbours
 from discreet.auditing.queries import CopiedQuery, table_neighbours
