@@ -16,22 +16,36 @@ from discreet.accounting import PrivacyLoss
 from discreet.mechanisms import (
     STAT,
     BoundedCount,
+    BoundedLocal,
+    CandidateQuantile,
     DiscreteGaussian,
     Exponential,
     Gaussian,
     GaussianThreshold,
     Geometric,
     GridQuantile,
+    InverseSensitivity,
+    KnownBins,
     Laplace,
     LaplaceThreshold,
+    Mode,
     NoisyMax,
     OptimalSelection,
     PermuteAndFlip,
+    ProposeTestRelease,
     Quantile,
     QuantileTree,
     RandomizedResponse,
     RandomRecord,
     Records,
+    SampleAndAggregate,
+    SmoothInterval,
+    SmoothNoise,
+    SmoothQuantile,
+    SparseVector,
+    StabilityHistogram,
+    StableValue,
+    TestedQuantile,
     TopK,
     Warner,
     YesBiased,
@@ -40,10 +54,14 @@ from discreet.mechanisms import (
     parallel,
     repeat,
 )
+from discreet.mechanisms.admissible import PowerLaw
 from discreet.sensitivity import Count, Counts, Histogram, Mean, Sum, Variance
+from discreet.sensitivity.smooth import Median
 
 COUNT = Geometric(sensitivity=1, epsilon=1)
 HEADS = COUNT.of(Count(), relation="add_remove")
+MIDDLE = Median(bounds=(0, 10))
+FITTED = SmoothQuantile(bounds=(0, 10), epsilon=1e-3, relation="add_remove")
 EXAMPLES = [
     STAT(query=float, size=3, epsilon=1e-3),
     BoundedCount(size=0, epsilon=1e-3),
@@ -63,6 +81,20 @@ EXAMPLES = [
     GridQuantile(bounds=(0, 10), epsilon=1, relation="add_remove"),
     QuantileTree(branching=2, levels=2, epsilon=1, relation="add_remove"),
     TopK(k=1, epsilon=1),
+    BoundedLocal(function=MIDDLE, sensitivity=10, epsilon=1e-3, delta=1e-6),
+    CandidateQuantile(candidates=(0, 1), epsilon=1e-3, relation="add_remove"),
+    InverseSensitivity(bounds=(0, 10), epsilon=1e-3),
+    KnownBins(labels=(0, 1), epsilon=1e-3, relation="add_remove"),
+    Mode(epsilon=1e-3, delta=1e-6, relation="add_remove"),
+    ProposeTestRelease(function=MIDDLE, bound=1, epsilon=1e-3, delta=1e-6),
+    SampleAndAggregate(function=max, blocks=2, bounds=(0, 1), relation="add_remove", epsilon=1e-3),
+    SmoothNoise(function=MIDDLE, noise=PowerLaw(epsilon=1e-3, beta=1e-4)),
+    FITTED,
+    SmoothInterval(quantile=FITTED, epsilon=1e-3),
+    SparseVector(threshold=1, epsilon=1e-3, relation="add_remove"),
+    StabilityHistogram(epsilon=1e-3, delta=1e-6, relation="add_remove"),
+    StableValue(value=max, distance=len, epsilon=1e-3, delta=1e-6, relation="add_remove"),
+    TestedQuantile(bounds=(0, 10), epsilon=1e-3, delta=1e-6, relation="add_remove"),
     RandomizedResponse(epsilon=1e-3),
     Warner(truth=0.501),
     YesBiased(),
