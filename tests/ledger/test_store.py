@@ -297,6 +297,8 @@ class TestPostgres:
         base = psycopg.conninfo.conninfo_to_dict(postgres_base)["dbname"]
         with psycopg.connect(postgres_base, autocommit=True) as connection:
             connection.execute(f"ALTER DATABASE {base} SET default_transaction_isolation = '{level}'")
+        with psycopg.connect(postgres_base) as connection:
+            assert connection.execute("SHOW transaction_isolation").fetchone() == (level,)
         test_threads_share_an_account(postgres_base)
 
     def test_settings_in_the_url_are_kept(self, postgres_base):

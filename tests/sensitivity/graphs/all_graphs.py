@@ -30,7 +30,7 @@ def by_definition(statistic, vertices):
 
 
 def check(function, statistic, *, exact=True):
-    """Hold a function against the definition, at every graph and distance."""
+    """Hold a function against the definition, at every graph and distance; return how many graphs there were."""
     values, wanted = by_definition(statistic, function.vertices)
     seen = [function.at(graph) for graph in graphs(function.vertices)]
     assert [here.value for here in seen] == values.tolist()
@@ -46,6 +46,7 @@ def check(function, statistic, *, exact=True):
         best = (levels * decay).max(axis=1)
         assert (smooth >= best).all()
         assert (smooth <= np.maximum(best * (1 + 2**-30), 1e-100)).all()
+    return len(seen)
 
 
 def check_smooth(levels, wanted, moves):

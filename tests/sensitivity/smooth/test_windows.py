@@ -48,21 +48,22 @@ def compare(points, left, right, rows, betas):
     for beta in betas:
         truth = max(slowly(points, left, right, rows, beta), LEAST)
         assert truth <= seen.smooth(beta) <= truth * (1 + ROUNDING)
+    return len(betas)
 
 
 @pytest.mark.parametrize("few", [0, 64])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_finds_the_best_of_all_windows(seed, few, monkeypatch):
     monkeypatch.setattr(search, "FEW", few)
-    for points, left, right, rows in cases(seed, 20, (1, 14)):
-        compare(points, left, right, rows, BETAS)
+    done = [compare(points, left, right, rows, BETAS) for points, left, right, rows in cases(seed, 20, (1, 14))]
+    assert sum(done) >= 20 * len(BETAS)
 
 
 @pytest.mark.parametrize("few", [0, 64])
 def test_one_two_and_three_records(few, monkeypatch):
     monkeypatch.setattr(search, "FEW", few)
-    for points, left, right, rows in cases(17, 12, (1, 4)):
-        compare(points, left, right, rows, BETAS)
+    done = [compare(points, left, right, rows, BETAS) for points, left, right, rows in cases(17, 12, (1, 4))]
+    assert sum(done) >= 12 * len(BETAS)
 
 
 def all_pairs(points, left, right, beta):
