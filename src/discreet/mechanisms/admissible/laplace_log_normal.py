@@ -1,16 +1,12 @@
 """Laplace noise with a log-normal scale, for concentrated privacy."""
 
 import math
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from discreet.exact import Real, positive
-from discreet.mechanisms.admissible.drawn import fitted, whole
-from discreet.mechanisms.admissible.log_normal import LogNormal, fit
-from discreet.mechanisms.scale import NOT_GIVEN, store
+from discreet.mechanisms.admissible.log_normal import LogNormal
 from discreet.noise.fast import Floats
 from discreet.noise.log_normal import Factor
 
@@ -37,19 +33,12 @@ class LaplaceLogNormal(LogNormal):
     (0.3127, 0.599)
     """
 
-    rho: Real
-    beta: Real
-    dimension: int = 1
-    sigma: Real = NOT_GIVEN
-    factor: Fraction = field(init=False, repr=False, compare=False)
-    norm: ClassVar[float] = 1.0
     kind: ClassVar[Factor] = "laplace"
 
-    def __post_init__(self) -> None:
-        given = None if self.sigma is NOT_GIVEN else float(positive(self.sigma, "sigma"))
-        sigma, slide = fit(positive(self.rho, "rho"), fitted(self.beta), whole(self.dimension), given, _log_spread)
-        store(self, rho=self.rho, beta=self.beta, sigma=sigma)
-        object.__setattr__(self, "factor", 1 / Fraction(slide * math.exp(-1.5 * sigma**2)))
+    @staticmethod
+    def log_slope(sigma: float, /) -> float:
+        """At 0, where it is ``e^(3 sigma^2 / 2)``."""
+        return 1.5 * sigma**2
 
     def log_density(self, z: Floats, /) -> Floats:
         """Return the log of ``E[e^(-sigma Z - |z| e^(-sigma Z))] / 2``."""
@@ -90,8 +79,3 @@ def _lambert(y: Floats) -> Floats:
     for _ in range(6):
         w = w * (1 + np.log(y / w)) / (1 + w)
     return w
-
-
-def _log_spread(sigma: float, slide: float) -> float:
-    """Return the log of the standard deviation, up to a constant: ``e^(sigma^2)`` over kappa."""
-    return 2.5 * sigma**2 - math.log(slide)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, overload
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, show
+from discreet.exact import Real, positive, show
 from discreet.mechanisms.accuracy import per_query
-from discreet.mechanisms.admissible.drawn import scale_of
+from discreet.mechanisms.admissible.drawn import fitted, scale_of, whole
+from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise.fast import Floats
 from discreet.noise.grid import Array
 from discreet.noise.log_normal import Factor, log_normal_on_grid
@@ -28,35 +30,39 @@ FLAT = 1e-5
 """On a cell narrower than this part of the noise the density is taken as constant."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogNormal:
-    """Noise ``factor * bound * Y * e^(sigma Z)`` for a normal Z. It decides nothing about privacy."""
+    """Noise ``factor * bound * Y * e^(sigma Z)`` for a normal Z, fitted by the steepest slope of its log-density."""
 
-    __slots__ = ()
+    rho: Real
+    beta: Real
+    dimension: int = 1
+    sigma: Real = NOT_GIVEN
+    factor: Fraction = field(init=False, repr=False, compare=False)
+    norm: ClassVar[float] = 1.0
     kind: ClassVar[Factor]
 
     if TYPE_CHECKING:
 
-        @property
-        def rho(self) -> Real:
-            """What it costs."""
-
-        @property
-        def dimension(self) -> int:
-            """How many numbers."""
-
-        @property
-        def sigma(self) -> Real:
-            """The spread of the logarithm of the scale."""
-
-        @property
-        def factor(self) -> Fraction:
-            """The scale of the noise for each unit of the bound."""
+        @staticmethod
+        def log_slope(sigma: float, /) -> float:
+            """Return the log of the steepest slope of the log-density."""
 
         def survival(self, z: float, /) -> float:
             """Return the probability of a size of at least z."""
 
         def log_density(self, z: Floats, /) -> Floats:
             """Return the log of the density."""
+
+    def __post_init__(self) -> None:
+        given = None if self.sigma is NOT_GIVEN else float(positive(self.sigma, "sigma"))
+        sigma, slide = fit(positive(self.rho, "rho"), fitted(self.beta), whole(self.dimension), given, self._log_spread)
+        store(self, rho=self.rho, beta=self.beta, sigma=sigma)
+        object.__setattr__(self, "factor", 1 / Fraction(slide * math.exp(-self.log_slope(sigma))))
+
+    def _log_spread(self, sigma: float, slide: float) -> float:
+        """Return the log of the standard deviation, up to a constant: ``e^(sigma^2)`` over kappa."""
+        return sigma**2 + self.log_slope(sigma) - math.log(slide)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -105,22 +111,22 @@ def fit(
     """
     from scipy.optimize import minimize_scalar
 
-    whole, stretch = math.sqrt(float(rho)), float(beta) * math.sqrt(dimension / 2)
-    if stretch / whole > WIDEST / 2 or (sigma is not None and not NARROWEST <= sigma <= WIDEST):
+    total, stretch = math.sqrt(float(rho)), float(beta) * math.sqrt(dimension / 2)
+    if stretch / total > WIDEST / 2 or (sigma is not None and not NARROWEST <= sigma <= WIDEST):
         raise InvalidParameter(
             f"sigma must lie between {NARROWEST} and {WIDEST}, and beta below {WIDEST / 2} sqrt(2 rho / dimension)."
             " Beyond, the noise is far larger than any bound: take a smaller beta or a larger rho."
         )
 
     def slide(s: float) -> float:
-        return _pure(max(whole * (1 - 1e-12) - stretch / s * (1 + 1e-12), 0.0) ** 2)
+        return _pure(max(total * (1 - 1e-12) - stretch / s * (1 + 1e-12), 0.0) ** 2)
 
     def at(log_sigma: float) -> float:
         pure = slide(math.exp(log_sigma))
         return cost(math.exp(log_sigma), pure) if pure > 0 else math.inf
 
     if sigma is None:
-        least = math.log(stretch / whole)  # below it the stretch alone costs too much
+        least = math.log(stretch / total)  # below it the stretch alone costs too much
         places = np.linspace(max(least, math.log(NARROWEST)), math.log(WIDEST), 80)
         best = int(np.argmin([at(u) for u in places]))
         ends = float(places[max(best - 1, 0)]), float(places[min(best + 1, places.size - 1)])
@@ -130,7 +136,7 @@ def fit(
         spread = float(sigma)
         if slide(spread) <= 0:
             raise InvalidParameter(
-                f"sigma must be above beta sqrt(dimension / (2 rho)) = {stretch / whole:.6g}, got {show(sigma)}."
+                f"sigma must be above beta sqrt(dimension / (2 rho)) = {stretch / total:.6g}, got {show(sigma)}."
             )
     return spread, slide(spread) * (1 - MARGIN)
 

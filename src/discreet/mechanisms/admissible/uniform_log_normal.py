@@ -1,16 +1,12 @@
 """Uniform noise with a log-normal scale, for concentrated privacy."""
 
 import math
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from discreet.exact import Real, positive
-from discreet.mechanisms.admissible.drawn import fitted, whole
-from discreet.mechanisms.admissible.log_normal import LogNormal, fit
-from discreet.mechanisms.scale import NOT_GIVEN, store
+from discreet.mechanisms.admissible.log_normal import LogNormal
 from discreet.noise.fast import Floats
 from discreet.noise.log_normal import Factor
 
@@ -37,19 +33,19 @@ class UniformLogNormal(LogNormal):
     (0.6236, 0.4375)
     """
 
-    rho: Real
-    beta: Real
-    dimension: int = 1
-    sigma: Real = NOT_GIVEN
-    factor: Fraction = field(init=False, repr=False, compare=False)
-    norm: ClassVar[float] = 1.0
     kind: ClassVar[Factor] = "uniform"
 
-    def __post_init__(self) -> None:
-        given = None if self.sigma is NOT_GIVEN else float(positive(self.sigma, "sigma"))
-        sigma, slide = fit(positive(self.rho, "rho"), fitted(self.beta), whole(self.dimension), given, _log_spread)
-        store(self, rho=self.rho, beta=self.beta, sigma=sigma)
-        object.__setattr__(self, "factor", 1 / Fraction(slide * math.exp(-_log_slope(sigma))))
+    @staticmethod
+    def log_slope(sigma: float, /) -> float:
+        """Return the log of the steepest slope of the log-density."""
+        from scipy.optimize import brentq
+        from scipy.special import log_ndtr
+
+        def log_hazard(w: float) -> float:
+            return -w * w / 2 - math.log(2 * math.pi) / 2 - float(log_ndtr(-w))
+
+        w = brentq(lambda w: math.exp(log_hazard(w)) - w - sigma, -sigma - 1, 1 / sigma + 10, xtol=1e-13)
+        return 1.5 * sigma**2 - math.log(sigma) + log_hazard(w) - sigma * w - sigma**2 / 2
 
     def log_density(self, z: Floats, /) -> Floats:
         """Return ``sigma^2 / 2 + log Q(log|z| / sigma + sigma) - log 2``."""
@@ -69,20 +65,3 @@ class UniformLogNormal(LogNormal):
         v = math.log(z) / sigma
         here, further = float(log_ndtr(-v)), float(log_ndtr(-v - sigma))
         return math.exp(here) * -math.expm1(further - here + math.log(z) + sigma**2 / 2)
-
-
-def _log_slope(sigma: float) -> float:
-    """Return the log of the steepest slope of the log-density."""
-    from scipy.optimize import brentq
-    from scipy.special import log_ndtr
-
-    def log_hazard(w: float) -> float:
-        return -w * w / 2 - math.log(2 * math.pi) / 2 - float(log_ndtr(-w))
-
-    w = brentq(lambda w: math.exp(log_hazard(w)) - w - sigma, -sigma - 1, 1 / sigma + 10, xtol=1e-13)
-    return 1.5 * sigma**2 - math.log(sigma) + log_hazard(w) - sigma * w - sigma**2 / 2
-
-
-def _log_spread(sigma: float, slide: float) -> float:
-    """Return the log of the standard deviation, up to a constant: ``e^(sigma^2)`` over kappa."""
-    return sigma**2 + _log_slope(sigma) - math.log(slide)
