@@ -12,11 +12,35 @@ from discreet.sensitivity.smooth.scalar import Scalar
 from discreet.sensitivity.smooth.windows import Windows
 from discreet.units import Relation
 
-__all__ = ["TrimmedMean", "check_trim", "trimmed_points"]
+__all__ = ["TrimmedMean", "Trimming", "check_trim", "trimmed_points"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrimmedMean(Scalar):
+class Trimming(Scalar):
+    """What means that treat ``trim`` numbers on each side in a way of their own have in common."""
+
+    trim: int
+    bounds: Bounds | None = None
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_bounds(self.bounds, query="mean", example=f"{type(self).__name__}(trim=10, bounds=(0, 120))")
+        check_trim(self.trim, self.size)
+
+    @property
+    def relation(self) -> Relation:
+        """The number of records is public: the mean divides by it."""
+        return "replace_one"
+
+    @property
+    def range(self) -> tuple[Real, Real]:
+        """The bounds, rounded as the numbers are."""
+        points, _ = trimmed_points([], self.bounds, 0, None)
+        return float(points[0]), float(points[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrimmedMean(Trimming):
     """The mean of bounded numbers without the ``trim`` least and the ``trim`` greatest, under ``replace_one``.
 
     Replacing a record drops one of the numbers that are averaged and takes in another, so with m = ``trim``
@@ -30,25 +54,6 @@ class TrimmedMean(Scalar):
     >>> middle.value, [round(middle.local(k), 4) for k in range(3)], round(middle.smooth(0.2), 6)
     (Fraction(4, 3), [0.6667, 0.6667, 1.0], 0.67032)
     """
-
-    trim: int
-    bounds: Bounds | None = None
-    size: int | None = None
-
-    def __post_init__(self) -> None:
-        check_bounds(self.bounds, query="trimmed mean", example="TrimmedMean(trim=10, bounds=(0, 120))")
-        check_trim(self.trim, self.size)
-
-    @property
-    def relation(self) -> Relation:
-        """The number of records is public: the mean divides by it."""
-        return "replace_one"
-
-    @property
-    def range(self) -> tuple[Real, Real]:
-        """The bounds, rounded as the numbers are."""
-        points, _ = trimmed_points([], self.bounds, 0, None)
-        return float(points[0]), float(points[-1])
 
     def at(self, records: Any, /) -> Windows:  # noqa: ANN401 - any numbers
         """Look at a data set."""

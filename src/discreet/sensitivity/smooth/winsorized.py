@@ -6,19 +6,16 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from discreet.exact import Real, upward
+from discreet.exact import upward
 from discreet.sensitivity.smooth.combined import Combined
-from discreet.sensitivity.smooth.sample import Bounds, check_bounds
-from discreet.sensitivity.smooth.scalar import Scalar
-from discreet.sensitivity.smooth.trimmed import check_trim, trimmed_points
+from discreet.sensitivity.smooth.trimmed import Trimming, trimmed_points
 from discreet.sensitivity.smooth.windows import Windows
-from discreet.units import Relation
 
 __all__ = ["WinsorizedMean"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WinsorizedMean(Scalar):
+class WinsorizedMean(Trimming):
     """The mean of n bounded numbers of which the ``trim`` least and greatest are moved to the nearest one left.
 
     With m = ``trim`` it is ``(1 - 2m/n)`` times the trimmed mean plus ``m/n`` times the order statistics of rank m + 1
@@ -32,25 +29,6 @@ class WinsorizedMean(Scalar):
     >>> pulled.value, round(pulled.local(), 6), round(pulled.local(9), 6)
     (Fraction(5, 1), 2.8, 4.0)
     """
-
-    trim: int
-    bounds: Bounds | None = None
-    size: int | None = None
-
-    def __post_init__(self) -> None:
-        check_bounds(self.bounds, query="winsorized mean", example="WinsorizedMean(trim=10, bounds=(0, 120))")
-        check_trim(self.trim, self.size)
-
-    @property
-    def relation(self) -> Relation:
-        """The number of records is public: the mean divides by it."""
-        return "replace_one"
-
-    @property
-    def range(self) -> tuple[Real, Real]:
-        """The bounds, rounded as the numbers are."""
-        points, _ = trimmed_points([], self.bounds, 0, None)
-        return float(points[0]), float(points[-1])
 
     def at(self, records: Any, /) -> Combined:  # noqa: ANN401 - any numbers
         """Look at a data set."""
