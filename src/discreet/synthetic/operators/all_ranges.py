@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.noise.fast import Floats
-from discreet.synthetic.operators.operator import Array, Operator, positive_size
+from discreet.synthetic.operators.operator import Array, Line
 
 __all__ = ["AllRanges"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllRanges(Operator):
+class AllRanges(Line):
     """The sums of cells a to b for all a <= b, ordered by a and then b.
 
     Cell j is in ``(j + 1) (n - j)`` of the ``n (n + 1) / 2`` ranges. Of the ranges with a cells before i and b beyond
@@ -22,20 +22,10 @@ class AllRanges(Operator):
     array([  1,  11, 111,  10, 110, 100])
     """
 
-    size: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", positive_size(self.size))
-
     @property
     def shape(self) -> tuple[int, int]:
         """One row for each pair of ends."""
         return self.size * (self.size + 1) // 2, self.size
-
-    @property
-    def reach(self) -> int:
-        """As many as there are cells."""
-        return self.size
 
     @property
     def nonnegative(self) -> bool:

@@ -19,7 +19,7 @@ from discreet.exact import Real, ball, finite, show, up
 from discreet.noise.fast import Floats
 from discreet.units import Relation, check_relation
 
-__all__ = ["DENSE", "HELD", "Array", "Change", "Operator", "positive_size"]
+__all__ = ["DENSE", "HELD", "Array", "Change", "Line", "Operator", "positive_size"]
 
 Array = npt.NDArray[Any]
 
@@ -235,6 +235,21 @@ class Operator(ABC):
         Fraction(4, 1)
         """
         return self.change(p, relation=relation).norm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line(Operator):
+    """A matrix over ``size`` cells in a row; no entry of a product is a sum of more cells than there are."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", positive_size(self.size))
+
+    @property
+    def reach(self) -> int:
+        """As many as there are cells."""
+        return self.size
 
 
 def positive_size(value: object, name: str = "size") -> int:

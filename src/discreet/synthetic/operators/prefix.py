@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.fast import Floats
-from discreet.synthetic.operators.operator import Array, Operator, positive_size
+from discreet.synthetic.operators.operator import Array, Line
 
 __all__ = ["Prefix"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prefix(Operator):
+class Prefix(Line):
     """The sums of the first 1, 2, ..., ``size`` cells, an unnormalised distribution function.
 
     A record of the first cell is in all of them; one that moves from the first cell to the last leaves all but one.
@@ -21,20 +21,10 @@ class Prefix(Operator):
     (Fraction(4, 1), Fraction(3, 1))
     """
 
-    size: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", positive_size(self.size))
-
     @property
     def shape(self) -> tuple[int, int]:
         """One row for each cell."""
         return self.size, self.size
-
-    @property
-    def reach(self) -> int:
-        """As many as there are cells."""
-        return self.size
 
     @property
     def nonnegative(self) -> bool:

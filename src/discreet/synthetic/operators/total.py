@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.noise.fast import Floats
-from discreet.synthetic.operators.operator import Array, Operator, positive_size
+from discreet.synthetic.operators.operator import Array, Line
 
 __all__ = ["Total"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Total(Operator):
+class Total(Line):
     """The number of records: sensitivity 1 under add_remove and 0 under replace_one, where it is public.
 
     >>> Total(size=3).matvec([1, 2, 3])
@@ -20,20 +20,10 @@ class Total(Operator):
     Fraction(0, 1)
     """
 
-    size: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", positive_size(self.size))
-
     @property
     def shape(self) -> tuple[int, int]:
         """One row."""
         return 1, self.size
-
-    @property
-    def reach(self) -> int:
-        """As many as there are cells."""
-        return self.size
 
     @property
     def nonnegative(self) -> bool:

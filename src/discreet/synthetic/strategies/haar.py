@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.fast import Floats
-from discreet.synthetic.operators.operator import Array, Operator, positive_size
+from discreet.synthetic.operators.operator import Array, Line
 
 __all__ = ["Haar"]
 
@@ -19,7 +19,7 @@ Ends = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Haar(Operator):
+class Haar(Line):
     """The total, and the left half less the right half of every part of the cells, halved down to single cells.
 
     Any size will do: a part of odd size has the larger half on the left. As many rows as cells, so the estimate is the
@@ -32,20 +32,10 @@ class Haar(Operator):
     (Fraction(3, 1), Fraction(4, 1))
     """
 
-    size: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", positive_size(self.size))
-
     @property
     def shape(self) -> tuple[int, int]:
         """As many rows as cells."""
         return self.size, self.size
-
-    @property
-    def reach(self) -> int:
-        """As many as there are cells."""
-        return self.size
 
     @property
     def nonnegative(self) -> bool:
