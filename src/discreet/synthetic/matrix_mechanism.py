@@ -31,6 +31,7 @@ from discreet.noise.fast import Floats
 from discreet.synthetic.operators.marginals import Marginals
 from discreet.synthetic.operators.operator import Change, Operator
 from discreet.synthetic.operators.whole import clamped
+from discreet.synthetic.records import check_records
 from discreet.synthetic.strategies.expected import Expected
 from discreet.synthetic.strategies.variances import answer_variances, total_variance
 from discreet.units import Relation, check_relation
@@ -84,8 +85,9 @@ class MatrixMechanism(Faces):
     record adds 1 to one cell and neighbours differ by one record in the sense of ``relation``. Noise is discrete, on
     whole numbers, or continuous on a public grid: ``discrete`` chooses, see ``calibrated_noise``. Counts beyond
     ``largest_count`` are clamped to it, whatever their size; a record that moves into or out of a cell that is full
-    then changes one cell alone, and the noise is for that as well: see ``charged``. With ``nonnegative`` the estimated
-    histogram has no cell below 0, which costs nothing, and no error is promised.
+    then changes one cell alone, and the noise is for that as well: see ``charged``. Where neighbours differ by a person
+    who has up to ``records`` records, in one cell or several, the noise is so many times as large. With ``nonnegative``
+    the estimated histogram has no cell below 0, which costs nothing, and no error is promised.
 
     >>> from discreet.synthetic.operators import Identity, Prefix
     >>> sums = MatrixMechanism(workload=Prefix(size=4), strategy=Identity(size=4), epsilon=1, relation="add_remove",
@@ -104,6 +106,7 @@ class MatrixMechanism(Faces):
     rho: Real | None = None
     discrete: bool | None = None
     nonnegative: bool = False
+    records: int = 1
     noise: Noise = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -120,9 +123,15 @@ class MatrixMechanism(Faces):
         for name, value in chosen.items():
             if not isinstance(value, bool) and not (value is None and name == "discrete"):
                 raise InvalidParameter(f"{name} must be True or False, got {type(value).__name__}.")
-        store(self, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
+        store(self, epsilon=self.epsilon, delta=self.delta, rho=self.rho, records=check_records(self.records))
         noise = calibrated_noise(
-            self.strategy, self.relation, self.discrete, epsilon=self.epsilon, delta=self.delta, rho=self.rho
+            self.strategy,
+            self.relation,
+            self.discrete,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            rho=self.rho,
+            records=self.records,
         )
         object.__setattr__(self, "noise", noise)
         if not self.strategy.determines_cells and self._cheap():
@@ -137,6 +146,7 @@ class MatrixMechanism(Faces):
         said = "".join(f", {name}={show(value)}" for name, value in given.items() if value is not None)
         said += "" if self.discrete is None else f", discrete={self.discrete}"
         said += ", nonnegative=True" if self.nonnegative else ""
+        said += "" if self.records == 1 else f", records={self.records}"
         return (
             f"MatrixMechanism(workload={self.workload!r}, strategy={self.strategy!r}, relation={self.relation!r}{said})"
         )
@@ -148,7 +158,7 @@ class MatrixMechanism(Faces):
 
     @property
     def sensitivity(self) -> Change:
-        """How far one record moves what is measured, in the norm of the noise."""
+        """How far one record moves what is measured, in the norm of the noise; a person moves it by all of hers."""
         return charged(self.strategy, _norm_of(self.noise), self.relation)
 
     @property
@@ -161,6 +171,11 @@ class MatrixMechanism(Faces):
         """The count that a cell is clamped to, so that every sum is exact."""
         limit = WHOLE_LIMIT if isinstance(self.noise, Geometric | DiscreteGaussian) else REAL_LIMIT
         return limit // self.strategy.reach
+
+    @property
+    def unit_variance(self) -> float:
+        """The variance of the noise on each answer of the strategy."""
+        return noise_variance(self.noise) / self.strategy.denominator**2
 
     def release(self, histogram: npt.ArrayLike, /) -> Answers:
         """Return the noisy answers of a histogram, whole numbers in the order of the cells."""
@@ -185,12 +200,12 @@ class MatrixMechanism(Faces):
                 "the error of a non-negative estimate depends on the data. Read that of the same mechanism with "
                 "nonnegative=False, which has the same cost."
             )
-        variances = answer_variances(self.workload, self.strategy) * self._unit()
+        variances = answer_variances(self.workload, self.strategy) * self.unit_variance
         return Expected(float(variances.sum()), np.sqrt(variances))
 
     def total_error(self) -> float:
         """Return the expected total squared error of least squares alone, without that of each answer."""
-        return total_variance(self.workload, self.strategy) * self._unit()
+        return total_variance(self.workload, self.strategy) * self.unit_variance
 
     def worst_case(self) -> tuple[Int64, Int64]:
         """A record in the cell that moves the strategy most, which is gone or, under replace_one, elsewhere."""
@@ -203,7 +218,7 @@ class MatrixMechanism(Faces):
             column = self.strategy.whole_matvec(one)[:, None]
             away = np.abs(self.strategy.whole_matvec(np.eye(cells, dtype=np.int64)) - column).astype(np.float64)
             other[int(np.argmax((away ** _norm_of(self.noise)).sum(axis=0)))] = 1
-        return one, other
+        return one * self.records, other * self.records
 
     def _repr_html_(self) -> str:
         said = "no error is promised" if self.nonnegative else f"expected squared error {self.total_error():.6g}"
@@ -214,9 +229,6 @@ class MatrixMechanism(Faces):
         if isinstance(self.workload, Marginals) and isinstance(self.strategy, Marginals):
             return self.workload.sizes == self.strategy.sizes
         return self.strategy.shape[1] <= CHECKED
-
-    def _unit(self) -> float:
-        return noise_variance(self.noise) / self.strategy.denominator**2
 
     def _counts(self, histogram: npt.ArrayLike) -> Int64:
         cells, most = self.strategy.shape[1], self.largest_count
@@ -252,6 +264,7 @@ def calibrated_noise(
     epsilon: Real | None = None,
     delta: Real | None = None,
     rho: Real | None = None,
+    records: int = 1,
 ) -> Noise:
     """Return the noise for the whole matrix of a strategy: Laplace for epsilon alone, Gaussian otherwise.
 
@@ -267,7 +280,7 @@ def calibrated_noise(
     p = 1 if rho is None and delta is None else 2
     if discrete is None:
         discrete = strategy.denominator == 1 and delta is None
-    power = charged(strategy, p, relation).power * strategy.denominator**p
+    power = charged(strategy, p, relation).power * (strategy.denominator * records) ** p
     if not power:
         raise InvalidParameter(
             f"nothing that this strategy measures changes between {relation} neighbours: it is public, without noise."

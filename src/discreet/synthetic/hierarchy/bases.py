@@ -22,6 +22,9 @@ __all__ = ["Basis", "common_basis", "gram", "table_sums"]
 WIDEST = 4000
 """Matrices with more rows than this are not decomposed."""
 
+FAINT = 1e-9
+"""Shares of a coordinate below this come from rounding."""
+
 
 class Basis(Protocol):
     """An orthonormal change of coordinates of rows of cells."""
@@ -41,6 +44,10 @@ class Basis(Protocol):
 
     def spectrum(self, attributes: tuple[str, ...]) -> Floats:
         """Return ``|table of basis vector k|^2`` for each k, the table being that by these attributes."""
+        ...
+
+    def entries(self, variances: Floats, attributes: tuple[str, ...]) -> Floats:
+        """Return the variance of each entry of a table, for rows of variances of independent coordinates."""
         ...
 
     def scaled(self, factors: Floats) -> Callable[[Floats], Floats]:
@@ -70,6 +77,12 @@ class Contrasts:
                 factor = np.where(np.arange(size) == 0, float(size), 0.0)
                 total = total * factor.reshape([-1 if i == axis else 1 for i in range(total.ndim)])
         return total.reshape(-1)
+
+    def entries(self, variances: Floats, attributes: tuple[str, ...]) -> Floats:
+        """All entries of a table are alike: each has the mean."""
+        share = self.spectrum(attributes)
+        used = np.where(share > 0, variances, 0.0)
+        return np.asarray((used * share).sum(axis=1, keepdims=True) / (int(self.cells.labels(attributes).max()) + 1))
 
     def scaled(self, factors: Floats) -> Callable[[Floats], Floats]:
         """There, multiply, and back."""
@@ -103,6 +116,10 @@ class Each:
         self.cells.check(attributes)
         return np.ones(self.cells.count)
 
+    def entries(self, variances: Floats, attributes: tuple[str, ...]) -> Floats:
+        """Variances add up."""
+        return table_sums(variances, self.cells.labels(attributes))
+
     def scaled(self, factors: Floats) -> Callable[[Floats], Floats]:
         """Multiply."""
         return lambda rows: np.asarray(rows * factors)
@@ -126,6 +143,13 @@ class Vectors:
     def spectrum(self, attributes: tuple[str, ...]) -> Floats:
         """By definition."""
         return np.asarray((table_sums(self.matrix.T, self.cells.labels(attributes)) ** 2).sum(axis=1))
+
+    def entries(self, variances: Floats, attributes: tuple[str, ...]) -> Floats:
+        """By definition; infinite where a coordinate is that nothing is told of."""
+        squares = table_sums(self.matrix.T, self.cells.labels(attributes)) ** 2
+        known = np.isfinite(variances)
+        lost = (~known).astype(np.float64) @ squares > FAINT
+        return np.where(lost, np.inf, np.where(known, variances, 0.0) @ squares)
 
     def scaled(self, factors: Floats) -> Callable[[Floats], Floats]:
         """One matrix does it."""

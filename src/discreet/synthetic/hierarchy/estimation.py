@@ -35,6 +35,10 @@ class Estimation(Protocol):
         """Return the variance of an entry of a table on a level, averaged over entries and nodes."""
         ...
 
+    def largest_variance(self, level: int, attributes: tuple[str, ...]) -> float:
+        """Return the variance of the least accurate entry of a table on a level."""
+        ...
+
     def metric(self, level: int) -> tuple[Rows, Callable[[float], Rows], float]:
         """Return ``W x``, ``(W + r)^-1 x`` for any r and a typical size of W, the precision of a level's nodes."""
         ...
@@ -92,6 +96,11 @@ class ByCoordinates:
         entries = int(self.basis.cells.labels(attributes).max()) + 1
         used = np.where(share > 0, self.law.variances[level], 0.0)
         return float((used * share).sum(axis=1).mean() / entries)
+
+    def largest_variance(self, level: int, attributes: tuple[str, ...]) -> float:
+        """The largest over nodes, of which many are alike, and entries."""
+        kinds = np.unique(self.law.variances[level], axis=0)
+        return float(self.basis.entries(kinds, attributes).max())
 
     def metric(self, level: int) -> tuple[Rows, Callable[[float], Rows], float]:
         """The mean over the nodes of a level of what each node's own subtree tells of it."""

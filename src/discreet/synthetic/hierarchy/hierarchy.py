@@ -31,6 +31,7 @@ from discreet.synthetic.hierarchy.plan import Measurement, inherited, plan
 from discreet.synthetic.hierarchy.release import HierarchyRelease
 from discreet.synthetic.hierarchy.spine import Path, Spine
 from discreet.synthetic.hierarchy.top_down import Clock, Exact, top_down
+from discreet.synthetic.records import check_records
 from discreet.units import Relation, check_relation
 
 __all__ = ["Hierarchy", "Measured"]
@@ -59,7 +60,7 @@ class Hierarchy(Faces):
     holds for all neighbours, ``loss`` is refused, and ``loss_given_invariants`` compares only neighbours under
     replace_one that agree on them all. ``queries`` names tables by their attributes, ``()`` being the total; ``shares``
     says which part of rho goes to which query on which level, in any unit. A person in no leaf or in an impossible cell
-    is counted nowhere.
+    is counted nowhere. With ``records`` a person may be counted so many times, in any leaves and cells.
 
     >>> town = Hierarchy(
     ...     spine=Spine(levels=("town", "street"), leaves=(("Bath", "High"), ("Bath", "Low"))),
@@ -87,6 +88,7 @@ class Hierarchy(Faces):
     relation: Relation
     shares: Mapping[str, Mapping[str, Real]] | None = None
     invariants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    records: int = 1
     measurements: tuple[Measurement, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -110,9 +112,9 @@ class Hierarchy(Faces):
         if self.shares is not None:
             frozen = {level: MappingProxyType(dict(by_query)) for level, by_query in self.shares.items()}
             object.__setattr__(self, "shares", MappingProxyType(frozen))
-        made = plan(self.spine, self.cells, queries, self.rho, self.shares, self.relation)
+        store(self, rho=self.rho, records=check_records(self.records))
+        made = plan(self.spine, self.cells, queries, self.rho, self.shares, self.relation, self.records)
         object.__setattr__(self, "measurements", made)
-        store(self, rho=self.rho)
 
     def __repr__(self) -> str:
         return (
@@ -160,6 +162,14 @@ class Hierarchy(Faces):
         them further, mostly for the better. Infinite where the measurements do not tell the table.
         """
         return self._errors(self._estimation())
+
+    def largest_errors(self) -> dict[str, dict[str, float]]:
+        """Return the same of the least accurate entry of each query on each level."""
+        passes = self._estimation()
+        return {
+            level: {name: passes.largest_variance(depth, attrs) ** 0.5 for name, attrs in self.queries.items()}
+            for depth, level in enumerate(self.spine.levels)
+        }
 
     def release(
         self,
@@ -216,7 +226,7 @@ class Hierarchy(Faces):
         one[(leaves[0], *self.cells.codes[cells[0]])] = 1
         if self.relation == "replace_one":
             other[(leaves[-1], *self.cells.codes[cells[-1]])] = 1
-        return one, other
+        return one * self.records, other * self.records
 
     def _publish(self, measured: Measured, clock: Clock) -> HierarchyRelease:
         parents = self.spine.parents
@@ -241,6 +251,7 @@ class Hierarchy(Faces):
             loss_given_invariants=self.loss_given_invariants,
             invariants=self.label,
             standard_errors=MappingProxyType(self._errors(passes)),
+            estimates=MappingProxyType(dict(zip(self.spine.levels, estimates, strict=True))),
             complete=clock.complete,
         )
 

@@ -77,16 +77,24 @@ class ByMatrices:
 
     def variance(self, level: int, attributes: tuple[str, ...]) -> float:
         """Go down all kinds of paths with what the rest of the tree tells, each kind once."""
+        each = [(float(entries.mean()), count) for entries, count in self._entries(level, attributes)]
+        return sum(mean * count for mean, count in each) / self.nodes[level]
+
+    def largest_variance(self, level: int, attributes: tuple[str, ...]) -> float:
+        """The largest over all kinds of paths."""
+        return max(float(entries.max()) for entries, _ in self._entries(level, attributes))
+
+    def _entries(self, level: int, attributes: tuple[str, ...]) -> list[tuple[Floats, int]]:
+        """Return for each kind of node the variances of the entries of a table, and how many nodes there are."""
         labels = self.cells.labels(attributes)
-        entries = int(labels.max()) + 1
         if not self.covers:
             self.covers = self._covers()
-        total = 0.0
+        found = []
         for cover, untold, count in self.covers[level]:
-            if np.abs(table_sums(untold, labels)).max() > 1e-6:
-                return float("inf")
-            total += count * float(np.trace(table_sums(table_sums(cover, labels).T.copy(), labels))) / entries
-        return total / self.nodes[level]
+            told = np.abs(table_sums(untold, labels)).max() <= 1e-6
+            entries = np.diagonal(table_sums(table_sums(cover, labels).T.copy(), labels))
+            found.append((entries if told else np.full(len(entries), np.inf), count))
+        return found
 
     def metric(self, level: int) -> tuple[Rows, Callable[[float], Rows], float]:
         """The mean over the nodes of a level of what each node's own subtree tells of it."""

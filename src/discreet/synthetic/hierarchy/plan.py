@@ -5,7 +5,8 @@ that node in one entry. Under add_remove one entry changes by 1: the squared L2 
 a level is 1, and one person attains it for all tables at once. Under replace_one a person may leave one entry for
 another: it is 2. If the level has one node and the table one entry there is no other, but she may be replaced by a
 person who is counted nowhere: it is 1. Where every combination of attributes is possible, one pair of persons attains
-the 2 of all tables at once.
+the 2 of all tables at once. A person with up to m records changes all by m times as much at most, and attains it if
+they are all alike.
 """
 
 from collections.abc import Mapping
@@ -60,6 +61,7 @@ def plan(
     rho: Real,
     shares: Shares | None,
     relation: Relation,
+    records: int = 1,
 ) -> tuple[Measurement, ...]:
     """Return all measurements; a share of 0 leaves one out. Without shares all get the same."""
     total = positive(rho, "rho")
@@ -87,7 +89,7 @@ def plan(
             query=query,
             attributes=queries[query],
             rho=total * parts[level, query] / whole,
-            squared_sensitivity=_squared(_entries(spine, cells, level, queries[query]), relation),
+            squared_sensitivity=_squared(_entries(spine, cells, level, queries[query]), relation) * records**2,
         )
         for level in spine.levels
         for query in queries

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +34,10 @@ from discreet.mechanisms.scale import store
 from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Gaussian as Density
 from discreet.noise.fast import Floats
+from discreet.synthetic.coded import codes_of_rows
 from discreet.synthetic.operators.marginals import Attributes, Marginals, attribute_sets, closed_below
 from discreet.synthetic.operators.whole import clamped
+from discreet.synthetic.records import check_records
 from discreet.synthetic.strategies.expected import Expected
 from discreet.units import Relation, check_relation
 
@@ -50,6 +53,9 @@ EXACT = 1 << 53
 """Residuals up to this are exact as floats."""
 
 FAR = 1 << 62
+CHUNK = 1 << 22
+"""Rows that are counted at a time; ``FAR // CHUNK`` is more than any cell holds."""
+
 SPARE = 1 + 1e-12
 LARGEST_NOISE = 2.0**800
 """Variances beyond this, or below its inverse, are refused: floats could not hold all that is computed from them."""
@@ -95,9 +101,11 @@ class ResidualPlanner(Faces):
 
     Satisfies ``rho``-zCDP, or (epsilon, delta)-DP by the exact curve of the Gaussian mechanism, whenever neighbours
     differ by one record in the sense of ``relation``. Codes outside an attribute's size are clamped to it, whatever
-    their size. The weights of the workload say which tables shall be more accurate. Under replace_one the number of
-    records is public, and released as it is; more than ``largest_count`` are refused. Under add_remove the counts of a
-    table are clamped so that its residual is exact, at ``largest_count`` or above.
+    their size, and what is no whole number is the code 0: no record is refused. The weights of the workload say which tables shall be more accurate. Under replace_one the number of
+    records is public, and released as it is; more than ``largest_count`` are refused. With ``partial`` it is not:
+    somebody may be counted nowhere, and the number of those who are counted is measured like the rest. Then, as under
+    add_remove, the counts of a table are clamped so that its residual is exact, at ``largest_count`` or above. Where
+    neighbours differ by a person who has up to ``records`` records, the noise is so many times as large.
 
     >>> planner = ResidualPlanner(workload=Marginals.of_order((4, 4, 4), 2), rho=0.5, relation="add_remove")
     >>> round(planner.loss.rho, 9)
@@ -112,16 +120,22 @@ class ResidualPlanner(Faces):
     rho: Real | None = None
     epsilon: Real | None = None
     delta: Real | None = None
+    partial: bool = False
+    records: int = 1
     noise: Mapping[Attributes, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
         if not isinstance(self.workload, Marginals):
             raise InvalidParameter("ResidualPlanner is for marginals: workload=Marginals(sizes=..., of=...).")
-        store(self, rho=self.rho, epsilon=self.epsilon, delta=self.delta)
-        budget = self._budget()
+        if type(self.partial) is not bool:
+            raise InvalidParameter("partial is True where somebody may be counted nowhere, and else False.")
+        store(self, rho=self.rho, epsilon=self.epsilon, delta=self.delta, records=check_records(self.records))
+        if self.records > 1 and self.relation == "replace_one" and not self.partial:
+            raise InvalidParameter("where persons have several records their number is not public: say partial=True.")
+        budget = self._budget() / self.records**2
         costs = {inner: _cost(self.workload.sizes, inner) for inner in closed_below(self.workload.of)}
-        if self.relation == "replace_one":
+        if self._size_is_public:
             costs[()] = Fraction(0)
         if not any(costs.values()):
             raise InvalidParameter("no table changes between replace_one neighbours: there is nothing to protect.")
@@ -140,10 +154,13 @@ class ResidualPlanner(Faces):
     def __repr__(self) -> str:
         given = {"rho": self.rho, "epsilon": self.epsilon, "delta": self.delta}
         noise = ", ".join(f"{name}={show(value)}" for name, value in given.items() if value is not None)
+        noise += ", partial=True" if self.partial else ""
+        noise += "" if self.records == 1 else f", records={self.records}"
         return f"ResidualPlanner(workload={self.workload!r}, relation={self.relation!r}, {noise})"
 
     def __reduce__(self) -> "tuple[Callable[..., ResidualPlanner], tuple[object, ...]]":
-        return _planned, (self.workload, self.relation, self.rho, self.epsilon, self.delta)
+        settings = (self.rho, self.epsilon, self.delta, self.partial, self.records)
+        return _planned, (self.workload, self.relation, *settings)
 
     @property
     def domain(self) -> Records:
@@ -153,7 +170,8 @@ class ResidualPlanner(Faces):
     @property
     def loss(self) -> PrivacyLoss:
         """Gaussian, with the squared mu of all residuals together."""
-        return PrivacyLoss.gaussian(mu_squared=self._cost_of(self.noise)).under(self.relation)
+        mu_squared = self._cost_of(self.noise) * self.records**2
+        return PrivacyLoss.gaussian(mu_squared=mu_squared).under(self.relation)
 
     @property
     def largest_count(self) -> int:
@@ -162,8 +180,25 @@ class ResidualPlanner(Faces):
 
     def release(self, records: npt.ArrayLike, /) -> NoisyMarginals:
         """Return noisy marginals of records: an array of whole numbers, a row for each and a column per attribute."""
+        return self._noisy(self._counted(records))
+
+    def release_cells(self, cells: npt.ArrayLike, counts: npt.ArrayLike, /) -> NoisyMarginals:
+        """Return noisy marginals of records that somebody has counted: ``counts[i]`` of them lie in the cell of row i.
+
+        Cells outside the attributes' sizes are moved to the nearest within, counts below 0 to 0.
+
+        >>> planner = ResidualPlanner(workload=Marginals.of_order((4, 4), 2), rho=0.5, relation="add_remove")
+        >>> planner.release_cells([[0, 1], [3, 3]], [1000, 20]).table((0,)).shape
+        (4,)
+        """
+        weights = clamped(counts, 0, FAR // CHUNK, otherwise="counts are whole numbers, one for each row of cells.")
+        if self._size_is_public:
+            raise InvalidParameter("counts of cells are released where the number of records is not public: partial=.")
+        return self._noisy(self._counted(cells, weights))
+
+    def _noisy(self, tables: Mapping[Attributes, npt.NDArray[np.int64]]) -> NoisyMarginals:
         residuals = {}
-        for inner, table in self._counted(records).items():
+        for inner, table in tables.items():
             factor = math.prod(self.workload.sizes[i] for i in inner)
             whole = _taken_out(np.minimum(table, _largest(self.workload.sizes, inner))).astype(np.float64)
             sigma = math.sqrt(self.noise[inner]) * factor
@@ -187,9 +222,9 @@ class ResidualPlanner(Faces):
 
     def worst_case(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """A record in the first cell, which is gone, or in the last cell, on the other side."""
-        one = np.zeros((1, len(self.workload.sizes)), dtype=np.int64)
+        one = np.zeros((self.records, len(self.workload.sizes)), dtype=np.int64)
         gone = self.relation == "add_remove"
-        return one, one[:0] if gone else np.array([[size - 1 for size in self.workload.sizes]])
+        return one, one[:0] if gone else one + np.array([[size - 1 for size in self.workload.sizes]])
 
     def _repr_html_(self) -> str:
         error = self.error()
@@ -212,20 +247,21 @@ class ResidualPlanner(Faces):
         if self.relation == "add_remove":
             each = ((cost, value) for inner, value in noise.items() if (cost := _cost(sizes, inner)))
             return sum((_up(cost / Fraction(_variance(value))) for cost, value in each), Fraction(0))
-        return _replaced_cost(sizes, noise)
+        return _replaced_cost(sizes, noise, partial=self.partial)
 
-    def _counted(self, records: npt.ArrayLike) -> dict[Attributes, npt.NDArray[np.int64]]:
+    @property
+    def _size_is_public(self) -> bool:
+        return self.relation == "replace_one" and not self.partial
+
+    def _counted(
+        self, records: npt.ArrayLike, weights: npt.NDArray[np.int64] | None = None
+    ) -> dict[Attributes, npt.NDArray[np.int64]]:
         """Return the exact table of every attribute set: those asked for by counting, those within them by summing."""
         sizes = self.workload.sizes
-        refusal = "records are an array of whole numbers with one row for each record."
-        coded = clamped(records, -FAR, FAR, otherwise=refusal)
-        if coded.shape == (0,):  # a list of no rows
-            coded = coded.reshape(0, len(sizes))
-        if coded.ndim != 2:
-            raise InvalidInput(refusal)
-        if coded.shape[1] != len(sizes):
-            raise InvalidInput(f"records have one column for each of {len(sizes)} attributes, got {coded.shape[1]}.")
-        if self.relation == "replace_one" and len(coded) > self.largest_count:
+        coded = codes_of_rows(records, len(sizes), FAR)
+        if weights is not None and weights.shape != (len(coded),):
+            raise InvalidInput("counts are whole numbers, one for each row of cells.")
+        if self._size_is_public and len(coded) > self.largest_count:
             raise InvalidInput(
                 f"under replace_one tables of so many cells are measured for up to {self.largest_count} records, whose "
                 f"number is public, got {len(coded)}. Ask for smaller tables, or use relation='add_remove'."
@@ -237,13 +273,28 @@ class ResidualPlanner(Faces):
                 place = np.zeros(len(coded), dtype=np.int64)
                 for i in attributes:
                     place = place * sizes[i] + codes[i]
-                counts = np.bincount(place, minlength=self.workload.cells(attributes))
+                counts = _added_up(place, weights, self.workload.cells(attributes))
                 tables[attributes] = counts.reshape(tuple(sizes[i] for i in attributes))
             for axis in range(len(attributes)):
                 inner = attributes[:axis] + attributes[axis + 1 :]
                 if inner not in tables:
                     tables[inner] = np.asarray(tables[attributes].sum(axis=axis))
         return tables
+
+
+def _added_up(
+    places: npt.NDArray[np.int64], weights: npt.NDArray[np.int64] | None, cells: int
+) -> npt.NDArray[np.int64]:
+    """Return the count of each cell, none so large that all together go beyond 64 bits."""
+    total = np.zeros(cells, dtype=np.int64)
+    for start in range(0, len(places), CHUNK):
+        part = places[start : start + CHUNK]
+        if weights is None:
+            total += np.bincount(part, minlength=cells)
+        else:
+            np.add.at(total, part, weights[start : start + CHUNK])
+        np.minimum(total, FAR // max(cells, CHUNK), out=total)
+    return total
 
 
 def _variance(value: float) -> float:
@@ -257,8 +308,11 @@ def _up(value: Fraction) -> Fraction:
     return math.ceil(value * fine) / fine
 
 
-def _planned(workload: Marginals, relation: Relation, rho: Real, epsilon: Real, delta: Real) -> ResidualPlanner:
-    return ResidualPlanner(workload=workload, relation=relation, rho=rho, epsilon=epsilon, delta=delta)
+def _planned(workload: Marginals, relation: Relation, *settings: Any) -> ResidualPlanner:  # noqa: ANN401
+    rho, epsilon, delta, partial, records = settings
+    return ResidualPlanner(
+        workload=workload, relation=relation, rho=rho, epsilon=epsilon, delta=delta, partial=partial, records=records
+    )
 
 
 def _too_extreme() -> InvalidParameter:
@@ -284,14 +338,15 @@ def _cost(sizes: tuple[int, ...], attributes: Attributes) -> Fraction:
     return math.prod((1 - Fraction(1, sizes[i]) for i in attributes), start=Fraction(1))
 
 
-def _replaced_cost(sizes: tuple[int, ...], noise: Mapping[Attributes, float]) -> Fraction:
+def _replaced_cost(sizes: tuple[int, ...], noise: Mapping[Attributes, float], *, partial: bool) -> Fraction:
     """Return the largest squared distance, in units of the noise, of two cells: by the attributes in which they differ.
 
     Residuals of two cells have the inner product of a product over the attributes, of ``1 - 1 / n`` where they agree
-    and ``-1 / n`` where they differ. With very many attributes each residual is taken at its own worst.
+    and ``-1 / n`` where they differ. With very many attributes each residual is taken at its own worst. If a record may
+    be counted nowhere, or in a table that is full, any residual may change by one cell alone instead.
     """
     wide = [i for i, size in enumerate(sizes) if size > 1]
-    terms = {inner: value for inner, value in noise.items() if inner and _cost(sizes, inner)}
+    terms = {inner: value for inner, value in noise.items() if (inner or partial) and _cost(sizes, inner)}
     used = [i for i in wide if any(i in inner for inner in terms)]
     if len(used) > ENUMERATED:
         return sum((_up(4 * _cost(sizes, inner) / Fraction(_variance(v))) for inner, v in terms.items()), Fraction(0))
@@ -300,7 +355,8 @@ def _replaced_cost(sizes: tuple[int, ...], noise: Mapping[Attributes, float]) ->
     total = np.zeros(len(differ))
     for inner, value in terms.items():
         own = float(_cost(sizes, inner))
-        total += 2 * (own - np.prod([factor[i] for i in inner], axis=0)) / _variance(value)
+        moved = 2 * (own - np.prod([factor[i] for i in inner], axis=0)) * np.ones(len(differ))
+        total += (np.maximum(moved, own) if partial else moved) / _variance(value)
     return _up(Fraction(float(total.max()) * (1 + 1e-12)))
 
 
