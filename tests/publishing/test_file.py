@@ -33,6 +33,18 @@ def with_releases(*entries, budget="budget: {epsilon: 1}"):
 
 
 COUNT = "{table: a, sql: SELECT COUNT(*) AS n FROM visits}"
+PREFIXES = (
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(sums = 'prefixes') BIN(age, 0, 9, 99) AS age_bin, COUNT(*) AS n "
+    "FROM visits GROUP BY BIN(age, 0, 9, 99)"
+)
+TREE_ENTRY = (
+    "{hierarchy: h, levels: [city], columns: [kind], tables: [[], [kind]], exact: {'*': [], city: [kind]}, "
+    'rules: ["kind <> 1"], shares: [[1, 2], [3, 0.5]]}'
+)
+TREE = (
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(method = 'hierarchy', exact = '*; city: kind', rules = 'kind <> 1', "
+    "shares = '1 2; 3 0.5') city, kind, COUNT(*) AS n FROM visits GROUP BY ROLLUP (city), GROUPING SETS ((), (kind))"
+)
 
 
 def test_a_tenth_is_a_tenth():
@@ -107,6 +119,16 @@ def test_columns_become_a_schema():
             "{quantiles: a, column: age, at: [0.5], method: smooth}",
             "SELECT QUANTILE_CONT(age, 0.5, 'smooth') AS age FROM visits",
         ),
+        (
+            "{workload: w, columns: [kind, city], groupings: [[kind, city], [kind], []]}",
+            "SELECT kind, city, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((kind, city), (kind), ())",
+        ),
+        (
+            "{workload: w, columns: {k: kind, c: city}, groupings: 1, where: age > 3}",
+            "SELECT kind AS k, city AS c, COUNT(*) AS n FROM visits WHERE (age > 3) GROUP BY GROUPING SETS ((k), (c))",
+        ),
+        ("{histogram: h, column: age, bins: [0, 9, 99], sums: prefixes}", PREFIXES),
+        (TREE_ENTRY, TREE),
     ],
 )
 def test_kinds_become_queries(entry, sql):
@@ -115,8 +137,31 @@ def test_kinds_become_queries(entry, sql):
 
 
 def test_the_registry_is_by_the_word_that_an_entry_starts_with():
-    assert list(KINDS) == ["table", "histogram", "quantiles"]
+    assert list(KINDS) == ["table", "histogram", "quantiles", "workload", "hierarchy"]
     assert all(kind in made.model_fields for kind, made in KINDS.items())
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("{workload: w, columns: [kind], groupings: [[city]]}", "none of the columns"),
+        ("{workload: w, columns: [kind, city], groupings: [[city]]}", "no grouping is by kind"),
+        ("{workload: w, columns: [kind], groupings: 2}", "at most all"),
+        ("{workload: w, columns: [kind], groupings: city}", "lists of columns"),
+        ("{workload: w, columns: [kind], groupings: [city]}", "list of columns"),
+        ("{hierarchy: h, levels: [city], tables: 1}", "listed"),
+        ("{hierarchy: h, levels: [city], tables: [[kind]]}", "none of the columns"),
+        ("{hierarchy: h, levels: [city], columns: [kind], tables: [[]]}", "no table is by kind"),
+        ("{hierarchy: h, levels: [city], columns: [city], tables: [[city]]}", "level already"),
+        ("{hierarchy: h, levels: [city], tables: [[]], exact: {kind: []}}", "no level"),
+        ("{hierarchy: h, levels: [city], tables: [[]], exact: {city: [kind]}}", "none of the columns"),
+        ("{hierarchy: h, levels: [city], tables: [[]], rules: ['a = 1; b = 2']}", "semicolon"),
+        ("{hierarchy: h, levels: [city], tables: [[]], shares: [[1]]}", "shares have a row"),
+    ],
+)
+def test_what_is_wrong_with_groups_that_are_answered_together(entry, words):
+    with pytest.raises(Mistakes, match=words):
+        with_releases(entry)
 
 
 def parts(*spends, budget="budget: {epsilon: 1}"):

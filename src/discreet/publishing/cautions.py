@@ -12,7 +12,7 @@ from discreet.session.columns import Column
 from discreet.session.digits import above
 from discreet.session.plan import Plan
 
-__all__ = ["about_delta", "about_errors"]
+__all__ = ["about_delta", "about_errors", "about_exact"]
 
 
 def about_delta(file: ReleaseFile) -> Iterator[str]:
@@ -29,10 +29,16 @@ def about_delta(file: ReleaseFile) -> Iterator[str]:
         )
 
 
+def about_exact(entry: Entry, plan: Plan) -> Iterator[str]:
+    """Say what is published without noise, and what that means."""
+    if plan.joint is not None and plan.joint.exact:
+        yield f"{entry.name}: {plan.joint.exact[0].lower()}{plan.joint.exact[1:]}"
+
+
 def about_errors(file: ReleaseFile, entry: Entry, plan: Plan) -> Iterator[str]:
     """Say when a column will hold little but noise."""
     size = file.dataset.size
-    groups = 1 if not plan.key_names else len(plan.public_keys or ()) or None
+    groups = 1 if not plan.key_names else plan.declared or None
     for column in plan.columns:
         if not isinstance(column, Column) or (error := plan.expected(column)) is None or not error:
             continue

@@ -10,7 +10,7 @@ from typing import Literal
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.publishing.book import entry_of, existing
-from discreet.publishing.cautions import about_delta, about_errors
+from discreet.publishing.cautions import about_delta, about_errors, about_exact
 from discreet.publishing.entry import Entry
 from discreet.publishing.frontier import Frontier, frontier_of
 from discreet.publishing.opening import Opened, opened
@@ -126,7 +126,7 @@ def foresee(source: Source, *, pictures: bool = False) -> Foresight:
     standing = standing_of(source, charge)
     cautions = [*about_delta(file)]
     for one in releases:
-        cautions += about_errors(file, one.entry, one.plan)
+        cautions += [*about_exact(one.entry, one.plan), *about_errors(file, one.entry, one.plan)]
     return Foresight(source, tuple(releases), charge, loss, epsilon, whole_delta, standing, tuple(cautions))
 
 
@@ -232,5 +232,5 @@ def _noted(forecast: Forecast, entry: Entry, group: float | None, size: int | No
 
 def _group(source: Source, plan: Plan, entry: Entry) -> int:
     """Return how many rows a group of an invented table has: people spread evenly, or the size that errors assume."""
-    size, groups = source.file.dataset.size, len(plan.public_keys or ()) if plan.key_names else 1
+    size, groups = source.file.dataset.size, plan.declared if plan.key_names else 1
     return max(1, size // groups) if size is not None and groups else math.ceil(entry.group_size)

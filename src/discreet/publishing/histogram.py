@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from discreet.publishing.entry import Entry, Wrong
 from discreet.publishing.table import GroupBy
-from discreet.publishing.text import decimal, quoted, select
+from discreet.publishing.text import decimal, grouped, quoted, select
 from discreet.publishing.written import Finite, Name, Positive, Text
 
 __all__ = ["Histogram"]
@@ -28,6 +28,11 @@ class Histogram(Entry):
         default=None, description="Edges, in ascending order", examples=[[0, 18, 65, 120]]
     )
     width: Positive | None = Field(default=None, description="Instead of bins: the width of each", examples=[10])
+    sums: Literal["prefixes", "ranges"] | None = Field(
+        default=None,
+        description="Which sums of bins shall be accurate besides",
+        examples=["ranges"],
+    )
     by: GroupBy | None = Field(default=None, description="A histogram for each group", examples=[["city"]])
     where: Text | None = Field(default=None, description="Which rows count", examples=["day >= '2026-01-01'"])
 
@@ -42,7 +47,10 @@ class Histogram(Entry):
     def sql(self, table: str, bounds: dict[str, tuple[Fraction, Fraction]]) -> str:
         """Return a count for each bin."""
         binned = f"BIN({quoted(self.column)}, {', '.join(map(decimal, self.edges(bounds)))})"
-        return select(table, {**(self.by or {}), f"{self.column}_bin": binned}, {"n": "COUNT(*)"}, self.where)
+        keys = {**(self.by or {}), f"{self.column}_bin": binned}
+        if self.sums is not None:
+            return grouped(table, keys, ", ".join(keys.values()), self.where, {"sums": self.sums})
+        return select(table, keys, {"n": "COUNT(*)"}, self.where)
 
     def wrong(self, bounds: dict[str, tuple[Fraction, Fraction]]) -> Iterator[Wrong]:
         """Yield what is wrong about its fields together."""

@@ -6,13 +6,15 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from discreet.publishing.entry import Entry
+from discreet.publishing.hierarchy import HierarchyEntry
 from discreet.publishing.histogram import Histogram
 from discreet.publishing.quantiles import Quantiles
 from discreet.publishing.table import Table
+from discreet.publishing.workload import Workload
 
 __all__ = ["KINDS", "OfAKind", "tag"]
 
-KINDS: dict[str, type[Entry]] = {one.kind: one for one in (Table, Histogram, Quantiles)}
+KINDS: dict[str, type[Entry]] = {one.kind: one for one in (Table, Histogram, Quantiles, Workload, HierarchyEntry)}
 """Kinds by the word that an entry of a file starts with."""
 
 

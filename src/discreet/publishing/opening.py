@@ -221,7 +221,7 @@ def _rows(size: int | None, plan: Plan) -> float | None:
 
     Nobody knows beforehand how many private groups there are.
     """
-    groups = len(plan.public_keys or ()) if plan.key_names else 1
+    groups = plan.declared if plan.key_names else 1
     return max(1.0, size / groups) if size is not None and groups else None
 
 

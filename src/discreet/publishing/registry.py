@@ -39,6 +39,8 @@ def derived_entry(
 ) -> dict[str, Any]:
     """Return the one entry that follows from the rest of a certificate: whoever reads one compares it."""
     persons = isinstance(unit, Person)
+    joint = any("together" in answer.parameters for answer in answers.values())
+    exact = {name: answer.parameters["exact"] for name, answer in answers.items() if answer.parameters.get("exact")}
     return {
         "name": title,
         "dataset": dataset,
@@ -65,6 +67,8 @@ def derived_entry(
             "values": "clamped to declared bounds",
             "how": "rows beyond the bound weigh less, groups beyond it are left out" if persons else "one row each",
         },
-        "post_processing": "ratios of noisy sums and counts, clamped to their bounds; HAVING, ORDER BY and LIMIT",
+        "post_processing": "ratios of noisy sums and counts, clamped to their bounds; HAVING, ORDER BY and LIMIT"
+        + ("; least squares, non-negativity and rounding of counts that are answered together" if joint else ""),
+        **({"exact": exact} if exact else {}),
         "private": all(answer.private for answer in answers.values()),
     }

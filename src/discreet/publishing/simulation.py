@@ -6,16 +6,22 @@ its bounds. The noise is drawn by the plan's own mechanisms. Nothing here looks 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.mechanisms import Gaussian, Laplace
 from discreet.session.columns import Column, Ranked
 from discreet.session.plan import Plan
 from discreet.tables.measures import UNIT, Cells, Sum
 
+if TYPE_CHECKING:
+    from discreet.session.joint import Joint
+
 __all__ = ["Simulated", "simulate"]
 
 TIMES = 20
+TINY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class Simulated:
 def simulate(plan: Plan, rows: int, times: int = TIMES) -> list[Simulated]:
     """Return invented releases of every column of a plan, for a group of so many rows."""
     exact = {name: _invented(plan, name, rows) for name in plan.measures}
+    if plan.joint is not None:
+        return [_together(plan, plan.joint, rows, times)]
     drawn = {
         name: np.array([exact[name]] * times, dtype=object)
         if name in plan.known
@@ -54,6 +62,20 @@ def simulate(plan: Plan, rows: int, times: int = TIMES) -> list[Simulated]:
         else:
             found.append(_computed(plan, column, exact, drawn))
     return found
+
+
+def _together(plan: Plan, joint: "Joint", rows: int, times: int) -> Simulated:
+    """Release a count with as much noise as the least accurate of the counts that are made together has."""
+    deviation = max(joint.deviations().values())
+    beta = 1 - plan.settings.level
+    if joint.kind == "laplace":
+        drawn = Laplace(sensitivity=1, scale=max(deviation, TINY) / 2**0.5).release(np.full(times, float(rows)))
+    else:
+        drawn = Gaussian(sensitivity=1, sigma=max(deviation, TINY)).release(np.full(times, float(rows)))
+    off = joint.error(beta)
+    values = [float(value) for value in drawn]
+    lows, highs = (value - off for value in values), (value + off for value in values)
+    return Simulated(plan.columns[0].name, float(rows), tuple(values), tuple(lows), tuple(highs))
 
 
 def _invented(plan: Plan, name: str, rows: int) -> int:

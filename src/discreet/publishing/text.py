@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.errors import InvalidParameter
 from discreet.tables.sql.dialect import Private
 
-__all__ = ["decimal", "quoted", "select"]
+__all__ = ["decimal", "grouped", "quoted", "select"]
 
 WORDS = frozenset(word for words in Private.Tokenizer.KEYWORDS for word in words.split())
 """Words that mean something in SQL, alone or with others."""
@@ -57,3 +57,22 @@ def select(
     if keys:
         text += f" GROUP BY {', '.join(keys.values())}"
     return text + (f" ORDER BY {', '.join(map(quoted, order))}" if order else "")
+
+
+def grouped(
+    table: str, keys: Mapping[str, str], by: str, where: str | None = None, options: Mapping[str, str] | None = None
+) -> str:
+    """Return a query that counts by several groupings, with options that say how they are answered together.
+
+    >>> grouped("people", {"sex": "sex"}, "GROUPING SETS ((sex), ())")
+    'SELECT sex, COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((sex), ())'
+    """
+    shown = [what if what == quoted(name) else f"{what} AS {quoted(name)}" for name, what in keys.items()]
+    told = ", ".join(f"{name} = {_text(value)}" for name, value in (options or {}).items())
+    start = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({told})" if told else "SELECT"
+    text = f"{start} {', '.join([*shown, 'COUNT(*) AS n'])} FROM {quoted(table)}"
+    return f"{text}{f' WHERE ({where})' if where else ''} GROUP BY {by}"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

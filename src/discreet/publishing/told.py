@@ -17,6 +17,7 @@ from discreet.accounting.filters import Zcdp
 from discreet.accounting.terms import Approximate, BoundedRange, DiscreteGaussian, DiscreteLaplace, Laplace, Pure
 from discreet.accounting.terms.base import Term
 from discreet.publishing.certificate import Certified
+from discreet.publishing.told_together import problem_together
 from discreet.session.columns import TREE
 from discreet.session.noise import Noise, Reach
 from discreet.tables.measures import UNIT
@@ -56,6 +57,8 @@ class Told:
 
     def problem(self) -> str:
         """Return the first thing that does not agree, or nothing."""
+        if "together" in self.parameters:
+            return self._unit() or problem_together(self.one, self.unit)
         return self._unit() or self._groups() or self._words() or self._loss()
 
     def _unit(self) -> str:

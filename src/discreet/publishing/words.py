@@ -35,7 +35,7 @@ def keys_in_words(release: Foreseen) -> str:
         who = "rows" if release.plan.units == "rows" else "people"
         return f"A group is shown when about {release.plan.selection.threshold:,} {who} or more are in it."
     if release.plan.key_names:
-        return f"All {len(release.plan.public_keys or ()):,} declared groups are shown, also those with nobody in them."
+        return f"All {release.plan.declared:,} declared groups are shown, also those with nobody in them."
     return "One row about everybody."
 
 

@@ -74,7 +74,7 @@ def _labels(answer: Answer, rows: Sequence[int]) -> list[str]:
     used: dict[str, int] = {}
     labels = []
     for i in rows:
-        text = _harmless(shortened(", ".join(said(values[i]) for values in answer.keys.values()), LABEL))
+        text = _harmless(shortened(", ".join(said(values[i], answer.empty) for values in answer.keys.values()), LABEL))
         used[text] = used.get(text, 0) + 1
         labels.append(text if used[text] == 1 else f"{text} ({used[text]})")
     return labels

@@ -149,7 +149,7 @@ class Layout:
         return min(100 * self._key_width / LETTERS, 45.0)
 
     def _key_cells(self, name: str) -> list[Cell]:
-        cells = [shortened(said(value), LONGEST) for value in self.answer.keys[name][: self.shown]]
+        cells = [shortened(said(value, self.answer.empty), LONGEST) for value in self.answer.keys[name][: self.shown]]
         return [Cell(text, "key" if columns_of(text) > UNBROKEN else "key unbroken") for text in cells]
 
     def _columns(self, name: str) -> Block:

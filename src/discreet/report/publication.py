@@ -78,6 +78,11 @@ class Publication:
     private: bool = True
     exact: Mapping[str, Iterable[Mapping[str, object]]] | None = None
 
+    @property
+    def fixes(self) -> bool:
+        """Whether some numbers are published without noise, so that only data that agree on them are compared."""
+        return any(table.answer.parameters.get("exact") for table in self.tables)
+
     def __post_init__(self) -> None:
         if finite(self.epsilon, "epsilon") < 0:
             raise InvalidParameter("epsilon must be at least 0.")

@@ -101,6 +101,11 @@ class Answer:
         return column_names(self.keys, self.columns)
 
     @property
+    def empty(self) -> str:
+        """How an empty key is shown: where several groupings are answered together it stands for all values."""
+        return "(all)" if self.parameters.get("together") in ("margins", "hierarchy") else "(none)"
+
+    @property
     def rows(self) -> list[Row]:
         """All rows, each a dict by the names of columns."""
         return list(self)
@@ -159,6 +164,32 @@ class Answer:
             keys={name: tuple(values[i] for i in chosen) for name, values in self.keys.items()},
             columns={name: estimates.take(chosen) for name, estimates in self.columns.items()},
         )
+
+    def microdata(self, column: str | None = None) -> dict[str, list[Key]]:
+        """Return one row for each unit that a column counts, with the keys alone: rows that name all keys, so often.
+
+        For whole counts none of which is negative, as a hierarchy has them. Rows with an empty key, which stand for
+        sums of others, are left out.
+
+        >>> Answer(
+        ...     keys={"city": ("Oslo", "Bergen")},
+        ...     columns={"n": Estimates(value=(2, 1), low=(0, 0), high=(4, 3))},
+        ...     level=0.95,
+        ...     loss=PrivacyLoss.laplace(0.5),
+        ... ).microdata()
+        {'city': ['Oslo', 'Oslo', 'Bergen']}
+        """
+        name = column or next(iter(self.columns), "")
+        counts = self.columns[name].value if name in self.columns else ()
+        if not self.keys or not counts or not all(type(count) is int and count >= 0 for count in counts):
+            raise InvalidParameter(
+                "microdata is made of whole counts of groups, none below 0: release a hierarchy, or round them first."
+            )
+        full = [i for i in range(len(self)) if all(values[i] is not None for values in self.keys.values())]
+        return {
+            key_name: [values[i] for i in full for _ in range(int(counts[i] or 0))]
+            for key_name, values in self.keys.items()
+        }
 
     # Where it may go -----------------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ class Window:
 def answer_text(answer: "Answer") -> str:
     """Return the table in text: keys, then each estimate as ``1,234 ± 6``, then cost, methods and notes."""
     window = Window.of(len(answer), 12, 4, 20)
-    cells = [[shortened(said(values[i]), WIDEST) for i in window.rows] for values in answer.keys.values()]
+    cells = [[shortened(said(values[i], answer.empty), WIDEST) for i in window.rows] for values in answer.keys.values()]
     cells += [_text_column(_shown(answer, name, window)) for name in answer.columns]
     names = [shortened(visible(name), WIDEST) for name in (*answer.keys, *answer.columns)]
     units = [""] * len(answer.keys) + [shortened(visible(e.unit_note), WIDEST) for e in answer.columns.values()]
@@ -63,7 +63,7 @@ def answer_html(answer: "Answer") -> str:
     window = Window.of(len(answer), 30, 10, 60)
     head = [Cell(name, "right" if _is_number(answer.keys[name]) else "", heads=True) for name in answer.keys]
     columns = [
-        [Cell(said(v[i]), cell.style, heads=True) for i in window.rows]
+        [Cell(said(v[i], answer.empty), cell.style, heads=True) for i in window.rows]
         for v, cell in zip(answer.keys.values(), head, strict=True)
     ]
     for name, estimates in answer.columns.items():

@@ -56,15 +56,15 @@ def _labels(answer: "Answer", rows: list[int]) -> list[str]:
     used: dict[str, int] = {}
     labels = []
     for i in rows:
-        text = ", ".join(said(values[i]) for values in answer.keys.values()) or "all"
+        text = ", ".join(said(values[i], answer.empty) for values in answer.keys.values()) or "all"
         text = shortened(text, LABEL)
         used[text] = used.get(text, 0) + 1
         labels.append(text if used[text] == 1 else f"{text} ({used[text]})")
     return labels
 
 
-def said(value: Key) -> str:
+def said(value: Key, empty: str = "(none)") -> str:
     """Write the value of a group column for people."""
     if value is None:
-        return "(none)"
+        return empty
     return visible(str(value)) or "(empty)"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
@@ -31,6 +31,9 @@ from discreet.tables.query import Query
 from discreet.tables.schema import keys_of
 from discreet.tables.typed import Origin, Scope, Typed
 from discreet.units import Person, Relation, Row
+
+if TYPE_CHECKING:
+    from discreet.session.joint import Joint
 
 __all__ = ["KeySelection", "Plan", "Settings", "make_plan"]
 
@@ -79,11 +82,13 @@ class Plan:
     shares: dict[str, float]
     settings: Settings
     loss: PrivacyLoss
+    joint: "Joint | None" = None
 
     @property
     def delta(self) -> Fraction:
         """The delta that belongs to the epsilon of this query."""
-        gaussian = any(noise.kind == "gaussian" for noise in self.noise.values())
+        kinds = [noise.kind for noise in self.noise.values()] + ([] if self.joint is None else [self.joint.kind])
+        gaussian = "gaussian" in kinds
         keys = self.settings.key_delta if self.selection is not None or _tested(self.columns) else Fraction(0)
         return keys + (self.settings.delta if gaussian else 0)
 
@@ -103,7 +108,14 @@ class Plan:
             return f"private: a group is shown when about {self.selection.threshold:,} {self.units} or more are in it"
         if not self.key_names:
             return ""
-        return f"public: {len(self.public_keys or ()):,} declared"
+        return f"public: {self.declared:,} declared"
+
+    @property
+    def declared(self) -> int:
+        """How many groups there are by declaration."""
+        if self.joint is not None:
+            return prod(len(values or ()) for values in self.rows.public)
+        return len(self.public_keys or ())
 
     @property
     def units(self) -> str:
@@ -116,6 +128,8 @@ class Plan:
         told = ["The interval covers the noise, not what bounds on rows, groups and values left out."]
         if self.selection is not None:
             told.append("Groups with few members are left out; a missing group is not an empty one.")
+        if self.joint is not None:
+            told += [*self.joint.notes, f"Errors by part: {self.joint.errors(1 - self.settings.level)}."]
         return tuple(told)
 
     @property
@@ -133,17 +147,22 @@ class Plan:
             "keys": self.keys_told,
             "threshold": None if self.selection is None else self.selection.threshold,
             "split": dict(self.shares),
-            "noise": {name: self.told(name) for name in self.noise},
+            "noise": {name: self.told(name) for name in (self.noise if self.joint is None else self.measures)},
+            **({} if self.joint is None else self.joint.parameters),
         }
 
     def told(self, measure: str) -> str:
         """Say what noise a measure has, in what it stands for."""
+        if self.joint is not None:
+            return self.joint.told
         return self.noise[measure].told(float(self.measures[measure].step))
 
     def error(self, measure: str, beta: float) -> float:
         """Return how far a measure may be off, in what it stands for."""
         if measure in self.known:
             return 0.0
+        if self.joint is not None:
+            return self.joint.error(beta)
         return float(self.noise[measure].error(beta) * self.measures[measure].step)
 
     def expected(self, column: Column | Ranked) -> float | None:
@@ -166,8 +185,10 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
     declared = [
         _declared(name, value, typed, query, tables) for (name, value), typed in zip(query.keys, keys, strict=True)
     ]
+    if query.together is not None:
+        return _joint_plan(query, tables, unit, salt, settings, _Resolved(scope, source, key, filters, keys, declared))
     public = None if any(values is None for values in declared) else _product(declared)
-    groups, rows = _bounds(unit, public, grouped=bool(keys))
+    groups, rows = _bounds(unit, None if public is None else len(public), grouped=bool(keys))
     bounding = Bounding(key, groups, rows, salt)
     staged = Rows(scope, source, filters, keys, declared, bounding)
     workshop = Workshop(scope, key, query.aggregates)
@@ -237,6 +258,63 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         settings,
         loss.under(relation),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """The parts of a query, read."""
+
+    scope: Scope
+    source: str
+    person: Typed | None
+    filters: list[Typed]
+    keys: list[Typed]
+    declared: list[tuple[Value, ...] | None]
+
+
+def _joint_plan(
+    query: Query, tables: Tables, unit: Row | Person, salt: Salt, settings: Settings, read: _Resolved
+) -> Plan:
+    """Plan a release whose groups are answered together."""
+    names = tuple(name for name, _ in query.keys)
+    if missing := [name for name, values in zip(names, read.declared, strict=True) if values is None]:
+        raise InvalidParameter(
+            f"groups that are answered together are declared, and the values of {missing[0]} are not. Declare them in "
+            f"the schema ({missing[0]}: {{values: [...]}}), or use bins."
+        )
+    declared = tuple(values for values in read.declared if values is not None)
+    workshop = Workshop(read.scope, read.person, query.aggregates)
+    columns = workshop.columns
+    if not names or len(columns) != 1 or not isinstance(columns[0], Column) or not _counts(workshop.measures):
+        raise InvalidParameter("groups that are answered together are counted: select their keys and COUNT(*) AS n.")
+    if settings.count_groups:
+        raise InvalidParameter("all groups of this query are public: there are no dropped ones to count.")
+    groups, rows = _bounds(unit, prod(map(len, declared)), grouped=True)
+    from discreet.session.joining import joint_of
+
+    joint = joint_of(query, tables, declared, settings, unit.relation, groups * rows)
+    column = columns[0]
+    return Plan(
+        query,
+        Rows(read.scope, read.source, read.filters, read.keys, declared, Bounding(read.person, groups, rows, salt)),
+        names,
+        (),
+        (column,),
+        workshop.measures,
+        {},
+        {},
+        {},
+        None,
+        None,
+        {column.name: 1.0},
+        settings,
+        joint.loss.under(unit.relation),
+        joint,
+    )
+
+
+def _counts(measures: Mapping[str, Additive]) -> bool:
+    return len(measures) == 1 and all(isinstance(one, Count) and one.value is None for one in measures.values())
 
 
 def _tested(columns: Sequence[Column | Ranked]) -> int:
@@ -379,7 +457,7 @@ def _product(declared: Sequence[tuple[Value, ...] | None]) -> tuple[tuple[Value,
     return tuple(product(*lists))
 
 
-def _bounds(unit: Row | Person, public: tuple[tuple[Value, ...], ...] | None, *, grouped: bool) -> tuple[int, int]:
+def _bounds(unit: Row | Person, declared: int | None, *, grouped: bool) -> tuple[int, int]:
     if isinstance(unit, Row):
         return 1, 1
     if unit.rows is None or (unit.groups is None and grouped):
@@ -391,7 +469,7 @@ def _bounds(unit: Row | Person, public: tuple[tuple[Value, ...], ...] | None, *,
     groups = 1 if not grouped else cast("int", unit.groups)
     if unit.rows > MOST_BOUND or groups > MOST_BOUND:
         raise InvalidParameter(f"at most {MOST_BOUND:,} rows and groups of a person can count.")
-    return groups if public is None else min(groups, len(public)), unit.rows
+    return groups if declared is None else min(groups, declared), unit.rows
 
 
 def _known(measures: Mapping[str, Additive], unit: Row | Person, query: Query) -> dict[str, int]:

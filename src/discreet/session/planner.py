@@ -147,6 +147,8 @@ class Planner:
         """Return the plan of a query with all settings said."""
         plan = make_plan(query, self.tables, self.unit, self.salt, settings)
         names = [(column.name,) if isinstance(column, Column) else column.names for column in plan.columns]
+        if plan.joint is not None:
+            names = [plan.joint.names(column.name) for column in plan.columns]
         check(query, column_names(plan.key_names, [name for several in names for name in several]))
         return plan
 

@@ -7,7 +7,7 @@ from discreet.session.answer import Answer
 from discreet.tables.expressions import Call, Constant, Expression, Name
 from discreet.tables.query import Query
 
-__all__ = ["after"]
+__all__ = ["after", "check", "holds"]
 
 COMPARE: dict[str, Callable[[object, object], bool]] = {
     "equal": lambda a, b: a == b,
@@ -23,7 +23,7 @@ def after(query: Query, answer: Answer) -> Answer:
     """Return an answer as its query wants it shown."""
     if query.kept is not None:
         kept = query.kept
-        answer = answer.where(lambda row: _holds(kept, row) is True)
+        answer = answer.where(lambda row: holds(kept, row) is True)
     for order in reversed(query.order):
         answer = answer.sort(order.column, descending=order.descending)
     return answer if query.most is None else answer.head(query.most)
@@ -50,14 +50,14 @@ def _check(value: Expression, names: tuple[str, ...]) -> None:
             _check(argument, names)
 
 
-def _holds(value: Expression, row: Mapping[str, object]) -> object:
+def holds(value: Expression, row: Mapping[str, object]) -> object:
     """Return what an expression is for a released row, with null as in SQL."""
     if isinstance(value, Constant):
         return value.value
     if isinstance(value, Name):
         return row[value.name]
     assert isinstance(value, Call)  # noqa: S101  there are no other expressions
-    parts = [_holds(argument, row) for argument in value.arguments]
+    parts = [holds(argument, row) for argument in value.arguments]
     if value.function == "and":
         return False if False in parts else None if None in parts else True
     if value.function == "or":

@@ -58,7 +58,8 @@ def run(plan: Plan, engine: Engine, watcher: Watcher) -> Answer:
 class _Run:
     def __init__(self, plan: Plan, engine: Engine, watcher: Watcher) -> None:
         self.plan, self.engine, self.watcher = plan, engine, watcher
-        self.drawn = {} if plan.public_keys is None else self._noise(len(plan.public_keys))
+        own = plan.public_keys is not None and plan.joint is None
+        self.drawn = self._noise(len(plan.public_keys or ())) if own else {}
 
     def _noise(self, size: int, *, private: bool = False) -> dict[str, npt.NDArray[np.object_]]:
         return {name: noise.draw(size, private=private) for name, noise in self.plan.noise.items()}
@@ -67,6 +68,11 @@ class _Run:
         plan = self.plan
         totals = self._totals()
         extra: dict[str, object] = {}
+        if plan.joint is not None:
+            (measure,), (counts,) = plan.measures, plan.columns
+            counted = {group: values[measure] for group, values in totals.items()}
+            made, estimates = plan.joint.release(counted, counts.name, 1 - plan.settings.level)
+            return made, estimates, plan.notes, extra
         if plan.public_keys is None:
             groups = self._selected(totals)
             if plan.group_count is not None:

@@ -299,6 +299,8 @@ class Session:
                 size = f"in a group of {plan.settings.group_size:,.0f} rows" if len(column.inputs) > 1 else ""
                 if column.corners is None:
                     size = "depends on the spread of the data"
+                if plan.joint is not None:
+                    size = "at most"
                 told = "; ".join(dict.fromkeys(plan.told(n) for n in column.inputs if n not in plan.known))
                 columns.append(
                     Expected(

@@ -1,6 +1,6 @@
 """The tables of a session: where each is, what is declared about it, and whether it is private."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -111,6 +111,28 @@ class Tables:
             raise InvalidParameter(f"{table.name}.{column.name} is of a type that makes no keys.")
         rows = self._public(f"SELECT DISTINCT {read} AS v FROM {table.relation.sql} t")
         return tuple(sorted(row["v"] for row in rows if row["v"] is not None))
+
+    def rows(self, name: str, columns: Sequence[Name]) -> list[tuple[Value, ...]]:
+        """Return the different rows of some columns of a public table, in order."""
+        table = self[name]
+        if table.private:
+            raise InvalidParameter(f"{table.name} is private: its rows are no public list.")
+        read = []
+        for place, column in enumerate(columns):
+            if column.name not in table.relation.columns:
+                raise InvalidParameter(f"{table.name} has no column {column.name}.")
+            stored, kind = table.relation.columns[column.name], table.schema[column.name].type
+            value = (
+                None
+                if kind is None
+                else self.engine.dialect.read(self.engine.dialect.identifier(column.name), stored, kind)
+            )
+            if value is None or kind in ("float", "timestamp"):
+                raise InvalidParameter(f"{table.name}.{column.name} is of a type that makes no keys.")
+            read.append(f"{value} AS v_{place}")
+        found = self._public(f"SELECT DISTINCT {', '.join(read)} FROM {table.relation.sql} t")
+        listed = (tuple(row[f"v_{place}"] for place in range(len(columns))) for row in found)
+        return sorted((row for row in listed if None not in row), key=repr)
 
     def values_of(self, value: Expression, names: list[str]) -> tuple[Value, ...] | None:
         """Return the values of an expression that is a column of a public table, and of no private one."""

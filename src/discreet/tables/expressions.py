@@ -335,3 +335,15 @@ def expression(value: object) -> Expression:
     if value is None or isinstance(value, bool | int | float | str | date | datetime):
         return lit(value)
     raise InvalidParameter(f"an expression is made of columns and plain values, got {type(value).__name__}.")
+
+
+def names_in(value: Expression) -> list[str]:
+    """Return the columns that an expression looks at, each once.
+
+    >>> names_in((col("age") >= 15) | (col("role") != "spouse"))
+    ['age', 'role']
+    """
+    if isinstance(value, Name):
+        return [value.name]
+    parts = value.arguments if isinstance(value, Call) else ()
+    return list(dict.fromkeys(name for part in parts for name in names_in(part)))

@@ -9,6 +9,7 @@ Query('visits').where((col('day') >= '2026-01-01')).group_by(city=col('city')).a
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
@@ -16,6 +17,7 @@ from discreet.tables.aggregates import Aggregate, count
 from discreet.tables.expressions import Call, Expression, Name, col, expression
 from discreet.tables.kinds import Value
 from discreet.tables.schema import keys_of
+from discreet.tables.together import Asked, Margins, Ranges, Together, distinct_sets, levels_of
 
 __all__ = ["Join", "Order", "Query"]
 
@@ -52,6 +54,7 @@ class Query:
     keys: tuple[tuple[str, Expression], ...] = ()
     public: Mapping[str, "tuple[Value, ...] | Name"] = field(default_factory=dict)
     aggregates: tuple[tuple[str, Aggregate], ...] = ()
+    together: Together | None = None
     kept: Expression | None = None
     order: tuple[Order, ...] = ()
     most: int | None = None
@@ -128,6 +131,56 @@ class Query:
         binned = self.group_by(keys=None, **{column: col(column).bin(bins)})
         return binned.agg(**{name: count()})
 
+    def margins(self, *sets: Sequence[str], order: int | None = None) -> "Query":
+        """Count by several choices among the keys together: ``()`` is the total; ``order=2`` means all pairs.
+
+        What each grouping tells of the others is used, so all of them agree and are more accurate than one by one.
+
+        >>> Query("people").group_by("age", "sex").agg(n=count()).margins(("age",), ("sex",), ())
+        Query('people').group_by(age=col('age'), sex=col('sex')).agg(n=count()).margins(('age',), ('sex',), ())
+        """
+        names = [name for name, _ in self.keys]
+        if (order is None) == (not sets):
+            raise InvalidParameter("margins are listed, as in .margins(('age', 'sex'), ()), or of an order=2.")
+        if order is not None and (type(order) is not int or not 0 <= order <= len(names)):
+            raise InvalidParameter(f"the order of margins is a number from 0 to {len(names)}, that of the keys.")
+        if any(isinstance(one, str) for one in sets):
+            raise InvalidParameter("a margin is by a list of keys: write ('age',) for one of them.")
+        wanted = sets if order is None else tuple(combinations(names, order))
+        return replace(self, together=Margins(distinct_sets([tuple(one) for one in wanted], names)))
+
+    def ranges(self, asked: Asked = "ranges") -> "Query":
+        """Count bins in a row such that sums over many of them are accurate: all ranges, or prefixes.
+
+        >>> Query("people").histogram("age", [0, 18, 65, 120]).ranges("prefixes").together
+        Ranges(asked='prefixes')
+        """
+        if asked not in ("prefixes", "ranges"):
+            raise InvalidParameter(f"sums are over 'prefixes' or 'ranges', got {asked!r}.")
+        return replace(self, together=Ranges(asked))
+
+    def hierarchy(
+        self,
+        levels: Sequence[str],
+        *,
+        tables: Sequence[Sequence[str]],
+        exact: Mapping[str, Sequence[str]] | None = None,
+        rules: Mapping[str, Expression] | None = None,
+        areas: str | None = None,
+        shares: Sequence[Sequence[Real]] | None = None,
+    ) -> "Query":
+        """Count in areas within areas, by tables of the other keys, as whole numbers that add up on every level.
+
+        ``exact={"state": ()}`` publishes the number of rows in every state as it is, outside the guarantee. ``Levels``
+        explains the rest.
+
+        >>> people = Query("people").group_by("state", "county", "sex").agg(n=count())
+        >>> people.hierarchy(["state", "county"], tables=[(), ("sex",)]).together.sets[-1]
+        ('state', 'county', 'sex')
+        """
+        names = [name for name, _ in self.keys]
+        return replace(self, together=levels_of(levels, tables, exact, rules, areas, shares, names))
+
     def having(self, condition: Expression) -> "Query":
         """Keep groups by their released values; this costs nothing."""
         return replace(self, kept=condition if self.kept is None else self.kept & condition)
@@ -165,12 +218,30 @@ class Query:
             parts.append(f".group_by({', '.join(f'{name}={value!r}' for name, value in self.keys)}{public})")
         if self.aggregates:
             parts.append(f".agg({', '.join(f'{name}={one!r}' for name, one in self.aggregates)})")
+        if self.together is not None:
+            parts.append(_told(self.together))
         if self.kept is not None:
             parts.append(f".having({self.kept!r})")
         parts += [f".order_by({o.column!r}{', descending=True' if o.descending else ''})" for o in self.order]
         if self.most is not None:
             parts.append(f".limit({self.most})")
         return "".join(parts)
+
+
+def _told(together: Together) -> str:
+    if isinstance(together, Margins):
+        return f".margins({', '.join(map(repr, together.sets))})"
+    if isinstance(together, Ranges):
+        return f".ranges({together.asked!r})"
+    said = {
+        "tables": list(together.tables),
+        "exact": dict(together.exact),
+        "rules": dict(together.rules),
+        "areas": together.areas,
+        "shares": together.shares,
+    }
+    given = "".join(f", {name}={value!r}" for name, value in said.items() if value)
+    return f".hierarchy({list(together.levels)!r}{given})"
 
 
 def _declared(values: Iterable[Value] | Expression) -> tuple[Value, ...] | Name:

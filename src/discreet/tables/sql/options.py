@@ -1,9 +1,11 @@
 """``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, delta = 1e-6)``, the clause of GoogleSQL.
 
-It says what the query may cost. Whom it protects is not the analyst's to say: that is fixed in the session.
+It says what the query may cost, and how its groups are answered together. Whom it protects is not the analyst's to
+say: that is fixed in the session.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import Token, TokenType
 
@@ -25,6 +27,9 @@ SESSION = (
     "privacy_unit_column",
 )
 
+TOGETHER = ("areas", "exact", "method", "rules", "shares", "sums")
+"""Options that say how groups are answered together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -32,6 +37,8 @@ class Options:
 
     epsilon: Real | None = None
     delta: Real | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    """How groups are answered together, by name."""
 
 
 def options(words: list[Token]) -> tuple[Options, list[Token]]:
@@ -40,7 +47,7 @@ def options(words: list[Token]) -> tuple[Options, list[Token]]:
     >>> from discreet.tables.sql.words import words
     >>> told, rest = options(words("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.5) COUNT(*) FROM visits"))
     >>> told, [word.text for word in rest]
-    (Options(epsilon=0.5, delta=None), ['SELECT', 'COUNT', '(', '*', ')', 'FROM', 'visits'])
+    (Options(epsilon=0.5, delta=None, words={}), ['SELECT', 'COUNT', '(', '*', ')', 'FROM', 'visits'])
     """
     level, starts = 0, []
     for place, word in enumerate(words[:-1]):
@@ -56,15 +63,17 @@ def options(words: list[Token]) -> tuple[Options, list[Token]]:
     if not _says(words, start + 1, CLAUSE):
         raise InvalidQuery(f"SELECT WITH is followed by {CLAUSE}. Write SELECT WITH {CLAUSE} OPTIONS(epsilon = 1).")
     given: dict[str, Real] = {}
+    told: dict[str, str] = {}
     if _says(words, end, "OPTIONS") and _is(words, end + 1, TokenType.L_PAREN):
-        given, end = _given(words, end + 2)
-    return Options(given.get("epsilon"), given.get("delta")), words[:start] + words[end:]
+        given, told, end = _given(words, end + 2)
+    return Options(given.get("epsilon"), given.get("delta"), told), words[:start] + words[end:]
 
 
-def _given(words: list[Token], place: int) -> tuple[dict[str, Real], int]:
+def _given(words: list[Token], place: int) -> tuple[dict[str, Real], dict[str, str], int]:
     given: dict[str, Real] = {}
+    told: dict[str, str] = {}
     while not _is(words, place, TokenType.R_PAREN):
-        if given:
+        if given or told:
             if not _is(words, place, TokenType.COMMA):
                 raise InvalidQuery("options are separated by commas. Write OPTIONS(epsilon = 1, delta = 1e-6).")
             place += 1
@@ -74,16 +83,25 @@ def _given(words: list[Token], place: int) -> tuple[dict[str, Real], int]:
                 f"{name} is not an option of a query: whom and how the session protects is fixed when it is opened. "
                 "Leave it out."
             )
-        if name not in ("epsilon", "delta"):
-            raise InvalidQuery(f"the options are epsilon and delta, got {named(name)}. Write OPTIONS(epsilon = 1).")
-        if name in given:
+        if name not in ("epsilon", "delta", *TOGETHER):
+            raise InvalidQuery(
+                f"the options are epsilon, delta and {', '.join(TOGETHER)}, got {named(name)}. Write "
+                "OPTIONS(epsilon = 1)."
+            )
+        if name in given or name in told:
             raise InvalidQuery(f"the option {name} is given twice. Leave one out.")
+        if name in TOGETHER:
+            if not _is(words, place + 1, TokenType.EQ) or not _is(words, place + 2, TokenType.STRING):
+                raise InvalidQuery(f"the option {name} is a text in quotes. Write OPTIONS({name} = '...').")
+            told[name] = words[place + 2].text
+            place += 3
+            continue
         if not _is(words, place + 1, TokenType.EQ) or not _is(words, place + 2, TokenType.NUMBER):
             raise InvalidQuery(f"the option {name} is a number. Write OPTIONS({name} = 0.5).")
         given[name] = number(words[place + 2].text)
         _ = positive(given[name], name) if name == "epsilon" else probability(given[name], name, zero=True)
         place += 3
-    return given, place + 1
+    return given, told, place + 1
 
 
 def _is(words: list[Token], place: int, kind: TokenType) -> bool:

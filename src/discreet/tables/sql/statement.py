@@ -21,6 +21,7 @@ from discreet.tables.sql.refusals import named, refuse, understood
 from discreet.tables.sql.released import Released, position
 from discreet.tables.sql.shape import shape
 from discreet.tables.sql.source import Catalog, Link, Source
+from discreet.tables.sql.together import Grouped, together_of
 from discreet.tables.sql.words import words
 
 __all__ = ["query"]
@@ -49,8 +50,8 @@ def _query(text: str, tables: Mapping[str, Sequence[str]]) -> Query:
     catalog = Catalog(tables).extended(select.args.get("with_"))
     source, rows = catalog.read(select)
     items = _items(select, rows)
-    groups = _groups(select.args.get("group"), items, rows)
-    released = _released(items, groups, rows)
+    grouped = _grouped(select.args.get("group"), items, rows)
+    released = _released(items, grouped.groups, rows)
     for one in (*released.keys.values(), *(x for a in released.aggregates.values() for x in a.arguments)):
         catalog.sizes.checked(one)
     kept = released.condition(select.args.get("having"))
@@ -62,6 +63,7 @@ def _query(text: str, tables: Mapping[str, Sequence[str]]) -> Query:
         filters=tuple(map(final.written, source.filters)),
         keys=tuple((name, final.written(key)) for name, key in released.keys.items()),
         aggregates=tuple((name, final.aggregate(one)) for name, one in released.aggregates.items()),
+        together=together_of(grouped, told.words, released.keys, _rule),
         kept=None if kept is None else catalog.sizes.checked(kept),
         order=released.order(select.args.get("order")),
         most=_limit(select.args.get("limit")),
@@ -107,20 +109,27 @@ def _item(name: str | None, node: exp.Expr, rows: Rows) -> _Item:
     return _Item(name, node, reader.read(node))
 
 
-def _groups(clause: exp.Expr | None, items: list[_Item], rows: Rows) -> list[Expression]:
+def _rule(text: str, names: Sequence[str]) -> Expression:
+    """Return a condition over keys."""
+    made = _query(f"SELECT COUNT(*) AS n FROM cells WHERE {text}", {"cells": list(names)})
+    others = (made.keys, made.joins, made.order, *(one is not None for one in (made.kept, made.most, made.epsilon)))
+    if len(made.filters) != 1 or any(others):
+        raise InvalidQuery("a rule is one condition over keys. Write rules = 'age >= 15 OR NOT married'.")
+    return made.filters[0]
+
+
+def _grouped(clause: exp.Expr | None, items: list[_Item], rows: Rows) -> Grouped:
+    grouped = Grouped(lambda node: _group(node, items, rows))
     if clause is None:
-        return []
+        return grouped
     understood(clause, "expressions")
     if clause.args.get("all") is not None:
         raise InvalidQuery("GROUP BY takes columns alone, without ALL or DISTINCT. Leave the word out.")
-    groups: list[Expression] = []
     for node in clause.expressions:
-        group = _group(node, items, rows)
-        if shape(group) not in map(shape, groups):
-            groups.append(group)
-    if not groups:
+        grouped.add(node)
+    if not grouped.groups:
         raise InvalidQuery("GROUP BY names at least one column. Write GROUP BY city, or leave it out.")
-    return groups
+    return grouped
 
 
 def _group(node: exp.Expr, items: list[_Item], rows: Rows) -> Expression:

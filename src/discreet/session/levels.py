@@ -1,0 +1,214 @@
+"""A hierarchy of areas in one release: whole counts that add up on every level, and what is exact among them.
+
+See ``discreet.synthetic.Hierarchy`` for the measurements and what becomes of them. The intervals of the answer are
+those of the best linear estimates before they were made whole and non-negative: they hold for the true counts, and a
+published count may lie outside its own interval where many small ones had to be moved.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from discreet.accounting import PrivacyLoss
+from discreet.errors import InvalidParameter
+from discreet.session.estimates import Estimates
+from discreet.session.joint import Budgeted, Counted, Joint, Made, coded, half_width
+from discreet.session.post import holds
+from discreet.synthetic.hierarchy import Cells, Hierarchy, Spine
+from discreet.synthetic.hierarchy.plan import inherited
+from discreet.tables.expressions import Expression, names_in
+from discreet.tables.kinds import Value
+from discreet.tables.together import Levels
+
+__all__ = ["JointLevels"]
+
+EVERYBODY = "everybody"
+PERSONS = "persons"
+MOST_CELLS = 1 << 24
+
+READ = (
+    "An empty key stands for all of its values. Counts are whole, none is negative, and areas are the sums of their "
+    "parts; a count may lie outside its interval, which is that of the estimate it was made from."
+)
+
+Area = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class JointLevels(Joint):
+    """Tables in all areas of all levels."""
+
+    names_of_keys: tuple[str, ...]
+    declared: tuple[tuple[Value, ...], ...]
+    asked: Levels
+    areas: tuple[Area, ...]
+    cost: Budgeted
+    seconds: float | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, values in zip(self.names_of_keys, self.declared, strict=True):
+            if None in values:
+                raise InvalidParameter(
+                    f"an empty key stands for all values of {name} here, so a missing one needs a name: "
+                    f"declare {name}: {{nulls: unknown}}."
+                )
+        cells = self.hierarchy.cells
+        if len(self.areas) * cells.count > MOST_CELLS:
+            raise InvalidParameter(
+                f"{len(self.areas):,} areas with {cells.count:,} cells each exceed {MOST_CELLS:,}. Coarsen a key."
+            )
+        _ = self._errors
+
+    @property
+    def _others(self) -> dict[str, tuple[Value, ...]]:
+        levels = self.asked.levels
+        return {n: values for n, values in zip(self.names_of_keys, self.declared, strict=True) if n not in levels}
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The mechanism."""
+        asked, others = self.asked, self._others
+        queries = {_named(table): table for table in asked.tables}
+        levels = (EVERYBODY, *asked.levels)
+        shares = None
+        if asked.shares is not None:
+            shares = {
+                level: dict(zip(queries, row, strict=True)) for level, row in zip(levels, asked.shares, strict=True)
+            }
+        if self.cost.rho is None:
+            raise InvalidParameter("a hierarchy has Gaussian noise, which needs a delta.")
+        return Hierarchy(
+            spine=Spine(levels=levels, leaves=tuple((EVERYBODY, *area) for area in self.areas)),
+            cells=Cells(
+                attributes=others or {PERSONS: (PERSONS,)},
+                rules={name: _rule(name, rule, tuple(others)) for name, rule in asked.rules},
+            ),
+            queries=queries,
+            rho=self.cost.rho,
+            relation=self.cost.relation,
+            shares=shares,
+            invariants={level or EVERYBODY: table for level, table in asked.exact},
+            records=self.cost.records,
+        )
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """That of all measurements; where something is exact, between data sets that agree on it."""
+        return self.hierarchy.loss_given_invariants
+
+    @property
+    def told(self) -> str:
+        """How the counts are made, in words."""
+        return "hierarchy of discrete Gaussian measurements, whole counts"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How to read it, and what is outside the guarantee."""
+        told = [READ]
+        if self.exact:
+            told.append(self.exact)
+        if self.asked.rules:
+            told.append("Impossible by rule, and left out: all groups but those with " + self._ruled + ".")
+        return tuple(told)
+
+    @property
+    def exact(self) -> str:
+        """The exact tables, and what is left of the guarantee."""
+        return str(self.hierarchy.label) if self.hierarchy.label else ""
+
+    @property
+    def _ruled(self) -> str:
+        return "; ".join(name for name, _ in self.asked.rules)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Levels, tables, what is exact and what is impossible, and how many areas and cells there are."""
+        return {
+            "together": "hierarchy",
+            "levels": list(self.asked.levels),
+            "sets": [list(one) for one in self.asked.tables],
+            "exact": {level or EVERYBODY: list(table) for level, table in self.asked.exact},
+            "rules": [name for name, _ in self.asked.rules],
+            "sizes": {name: len(values) for name, values in zip(self.names_of_keys, self.declared, strict=True)},
+            "areas": len(self.areas),
+            "cells": self.hierarchy.cells.count,
+            "shares": None if self.asked.shares is None else [[float(x) for x in row] for row in self.asked.shares],
+        }
+
+    def names(self, count: str) -> tuple[str, ...]:
+        """One column of counts."""
+        return (count,)
+
+    @cached_property
+    def _errors(self) -> Mapping[str, Mapping[str, float]]:
+        """The largest standard deviation of each table on each level."""
+        found = self.hierarchy.largest_errors()
+        exact = inherited(self.hierarchy.spine, self.hierarchy.invariants)
+        for level, table in zip(found, exact, strict=True):
+            for name, attributes in self.hierarchy.queries.items():
+                if table is not None and set(attributes) <= set(table):
+                    found[level][name] = 0.0
+                elif not np.isfinite(found[level][name]):
+                    raise InvalidParameter(
+                        f"nothing that is measured tells the table by {name} on level {level}: give it a share."
+                    )
+        return found
+
+    def deviations(self) -> dict[str, float]:
+        """That of each table on each level, 0 where it is exact."""
+        return {f"{level}, {name}": found for level, tables in self._errors.items() for name, found in tables.items()}
+
+    def release(self, counted: Counted, count: str, beta: float) -> Made:
+        """Measure and publish: from the largest areas to the smallest, table by table."""
+        cells, counts = coded(counted, self.declared)
+        released = self.hierarchy.release(self._histogram(cells, counts), seconds=self.seconds)
+        width = half_width(self.kind, beta)
+        keys: dict[str, list[Value]] = {name: [] for name in self.names_of_keys}
+        value: list[int] = []
+        low: list[float] = []
+        high: list[float] = []
+        for depth, level in enumerate((EVERYBODY, *self.asked.levels)):
+            for table in self.asked.tables:
+                areas, entries = released.spine.nodes(level), released.entries(table)
+                off = width * self._errors[level][_named(table)]
+                whole = released.sums(level, table).reshape(-1)
+                real = released.estimated(level, table).reshape(-1) if off else whole
+                value += whole.tolist()
+                low += (real - off).tolist()
+                high += (real + off).tolist()
+                for path in areas:
+                    for entry in entries:
+                        told = dict(zip(self.asked.levels, path[1 : depth + 1], strict=False))
+                        told |= dict(zip(table, entry, strict=True))
+                        for name, column in keys.items():
+                            column.append(told.get(name))  # type: ignore[arg-type]
+        estimates = Estimates(value=tuple(value), low=tuple(low), high=tuple(high), method=self.told)
+        return {name: tuple(column) for name, column in keys.items()}, {count: estimates}
+
+    def _histogram(self, cells: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Return the counts by area and cell; areas that are not listed count nowhere."""
+        places = {area: place for place, area in enumerate(self.areas)}
+        spots = [self.names_of_keys.index(name) for name in self.asked.levels]
+        rest = [i for i, name in enumerate(self.names_of_keys) if name not in self.asked.levels]
+        shape = tuple(len(self.declared[i]) for i in rest) or (1,)
+        table = np.zeros((len(self.areas), *shape), dtype=np.int64)
+        leaves = np.array(
+            [places.get(tuple(self.declared[i][row[i]] for i in spots), -1) for row in cells.tolist()], dtype=np.int64
+        )
+        known = leaves >= 0
+        others = tuple(cells[known, i] for i in rest) or (np.zeros(int(known.sum()), dtype=np.int64),)
+        np.add.at(table, (leaves[known], *others), counts[known])
+        return table
+
+
+def _named(table: Sequence[str]) -> str:
+    return ", ".join(table) or "total"
+
+
+def _rule(name: str, rule: Expression, names: tuple[str, ...]) -> Callable[[Mapping[str, object]], bool]:
+    """Return a rule as a function of a cell; it may look at keys that are no levels."""
+    if wrong := [one for one in names_in(rule) if one not in names]:
+        raise InvalidParameter(f"the rule {name!r} looks at {wrong[0]!r}, which is no key besides the levels.")
+    return lambda cell: holds(rule, cell) is True

@@ -1,0 +1,184 @@
+"""Margins in one release: GROUPING SETS, ROLLUP and CUBE.
+
+With Gaussian noise the residuals of all tables are measured with the noise that is best for all of them together (Xiao
+and others, NeurIPS 2023), and no table need be listed as a whole: only the groups that have rows leave the engine. With
+Laplace noise the tables are measured with the weights that err least, on all combinations of keys.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from discreet.accounting import PrivacyLoss
+from discreet.errors import InvalidParameter
+from discreet.noise.fast import Floats
+from discreet.session.joint import Budgeted, Counted, Joint, Made, around, coded, half_width
+from discreet.synthetic.matrix_mechanism import MatrixMechanism
+from discreet.synthetic.operators import Marginals
+from discreet.synthetic.strategies import ResidualPlanner, weighted_marginals
+from discreet.synthetic.strategies.variances import table_variances
+from discreet.tables.kinds import Value
+
+__all__ = ["JointMargins"]
+
+MOST_CELLS = 1 << 22
+"""Combinations of keys that Laplace noise can be measured on."""
+
+MOST_ENTRIES = 4_000_000
+"""Rows that an answer may have."""
+
+READ = (
+    "An empty key stands for all of its values. Counts are real numbers, so that all groupings agree: round them last."
+)
+
+
+@dataclass(frozen=True)
+class JointMargins(Joint):
+    """Tables by some of the keys each, all consistent with one another."""
+
+    names_of_keys: tuple[str, ...]
+    declared: tuple[tuple[Value, ...], ...]
+    sets: tuple[tuple[str, ...], ...]
+    cost: Budgeted
+
+    def __post_init__(self) -> None:
+        for name, values in zip(self.names_of_keys, self.declared, strict=True):
+            if None in values:
+                raise InvalidParameter(
+                    f"an empty key stands for all values of {name} here, so a missing one needs a name: "
+                    f"declare {name}: {{nulls: unknown}}."
+                )
+        entries = sum(prod(len(self.declared[i]) for i in one) for one in self._of)
+        if entries > MOST_ENTRIES:
+            raise InvalidParameter(
+                f"these groupings have {entries:,} groups together, at most {MOST_ENTRIES:,} may be."
+            )
+        _ = self._deviations  # which must exist
+
+    @property
+    def _of(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(self.names_of_keys.index(name) for name in one) for one in self.sets)
+
+    @property
+    def workload(self) -> Marginals:
+        """The tables, by the places of their keys."""
+        return Marginals(sizes=tuple(map(len, self.declared)), of=self._of)
+
+    @property
+    def mechanism(self) -> ResidualPlanner | MatrixMechanism:
+        """What measures them."""
+        return _mechanism(self.workload, self.cost)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """That of the mechanism."""
+        return self.mechanism.loss
+
+    @property
+    def told(self) -> str:
+        """How the counts are made, in words."""
+        if self.kind == "gaussian":
+            return "residual planner, Gaussian noise"
+        return "matrix mechanism by weighted margins, Laplace noise"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How to read it."""
+        return (READ,)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The groupings, and how many values the keys have."""
+        return {
+            "together": "margins",
+            "sets": [list(one) for one in self.sets],
+            "sizes": {name: len(values) for name, values in zip(self.names_of_keys, self.declared, strict=True)},
+        }
+
+    def names(self, count: str) -> tuple[str, ...]:
+        """One column of counts."""
+        return (count,)
+
+    @property
+    def _deviations(self) -> Floats:
+        return _deviations(self.workload, self.cost)
+
+    def deviations(self) -> dict[str, float]:
+        """That of each grouping, in which all entries have the same."""
+        told = [", ".join(one) or "total" for one in self.sets]
+        return dict(zip(told, self._deviations.tolist(), strict=True))
+
+    def release(self, counted: Counted, count: str, beta: float) -> Made:
+        """Return all groupings, one after the other."""
+        cells, counts = coded(counted, self.declared)
+        tables = self._tables(cells, counts)
+        keys: dict[str, list[Value]] = {name: [] for name in self.names_of_keys}
+        for one in self._of:
+            shape = tuple(len(self.declared[i]) for i in one)
+            rows = prod(shape)
+            places = np.indices(shape).reshape(len(one), rows)
+            for i, name in enumerate(self.names_of_keys):
+                values = self.declared[i]
+                keys[name] += [values[p] for p in places[one.index(i)].tolist()] if i in one else [None] * rows
+        width = half_width(self.kind, beta)
+        errors = [
+            np.full(table.size, width * deviation) for table, deviation in zip(tables, self._deviations, strict=True)
+        ]
+        estimates = around(np.concatenate([table.reshape(-1) for table in tables]), np.concatenate(errors), self.told)
+        return {name: tuple(values) for name, values in keys.items()}, {count: estimates}
+
+    def _tables(self, cells: np.ndarray, counts: np.ndarray) -> list[Floats]:
+        mechanism = self.mechanism
+        if isinstance(mechanism, ResidualPlanner):
+            noisy = mechanism.release_cells(cells, counts)
+            return [noisy.table(one) for one in self._of]
+        sizes = self.workload.sizes
+        histogram = np.zeros(prod(sizes), dtype=np.int64)
+        np.add.at(histogram, np.ravel_multi_index(tuple(cells.T), sizes), counts)
+        answers = mechanism.release(histogram).values
+        ends = np.cumsum([self.workload.cells(one) for one in self._of])
+        return np.split(answers, ends[:-1])
+
+
+@lru_cache(maxsize=64)
+def _mechanism(workload: Marginals, cost: Budgeted) -> ResidualPlanner | MatrixMechanism:
+    if cost.rho is not None:
+        partial = cost.relation == "replace_one"
+        return ResidualPlanner(
+            workload=workload, relation=cost.relation, rho=cost.rho, partial=partial, records=cost.records
+        )
+    cells = prod(workload.sizes)
+    if cells > MOST_CELLS:
+        raise InvalidParameter(
+            f"with Laplace noise margins are measured on all {cells:,} combinations of keys, at most {MOST_CELLS:,}. "
+            "Open the session with a delta, or group by fewer keys."
+        )
+    return MatrixMechanism(
+        workload=workload,
+        strategy=_strategy(workload),
+        relation=cost.relation,
+        epsilon=cost.epsilon,
+        discrete=False,
+        records=cost.records,
+    )
+
+
+@lru_cache(maxsize=64)
+def _strategy(workload: Marginals) -> Marginals:
+    """Return the weights of tables that err least under Laplace noise; they do not depend on its size."""
+    return weighted_marginals(workload, p=1)
+
+
+@lru_cache(maxsize=256)
+def _deviations(workload: Marginals, cost: Budgeted) -> Floats:
+    mechanism = _mechanism(workload, cost)
+    if isinstance(mechanism, ResidualPlanner):
+        return mechanism.error().deviations
+    return np.sqrt(np.array(_unit_variances(workload)) * mechanism.unit_variance)
+
+
+@lru_cache(maxsize=64)
+def _unit_variances(workload: Marginals) -> tuple[float, ...]:
+    return tuple(table_variances(workload, _strategy(workload)))
