@@ -50,10 +50,11 @@ a constant makes one group of all rows
     SELECT 1 AS one, COUNT(*) AS n FROM visits GROUP BY one
 GROUP BY ALL is not supported
     SELECT city, COUNT(*) AS n FROM visits GROUP BY ALL
-GROUPING SETS
-    SELECT city, COUNT(*) AS n FROM visits GROUP BY ROLLUP (city)
-    SELECT city, COUNT(*) AS n FROM visits GROUP BY CUBE (city)
-    SELECT city, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((city), ())
+is not standard SQL
+    SELECT city, COUNT(*) AS n FROM visits GROUP BY city WITH ROLLUP
+    SELECT city, COUNT(*) AS n FROM visits GROUP BY city WITH CUBE
+take columns
+    SELECT city, COUNT(*) AS n FROM visits GROUP BY city, ROLLUP ()
 totals are a query of their own
     SELECT city, COUNT(*) AS n FROM visits GROUP BY city WITH TOTALS
 calculating with aggregates inside SELECT is not supported
@@ -270,7 +271,7 @@ delta must lie strictly between 0 and 1 or be 0, got 1
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(delta=1) COUNT(*) AS n FROM visits
 options are separated by commas
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1 delta=0) COUNT(*) AS n FROM visits
-the options are epsilon and delta
+the options are epsilon, delta and areas
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(rho=1) COUNT(*) AS n FROM visits
 SELECT WITH is followed by DIFFERENTIAL_PRIVACY
     SELECT WITH ANONYMIZATION OPTIONS(epsilon=1) COUNT(*) AS n FROM visits

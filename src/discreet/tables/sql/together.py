@@ -51,8 +51,6 @@ class Grouped:
     def _several(self, node: exp.Expr) -> list[Places]:
         understood(node, "expressions")
         if isinstance(node, exp.GroupingSets):
-            if not node.expressions:
-                raise InvalidQuery("GROUPING SETS lists groupings. Write GROUPING SETS ((city, sex), (city), ()).")
             sets = [self._several(one) if isinstance(one, SEVERAL) else [self._places(one)] for one in node.expressions]
             return [one for part in sets for one in part]
         try:
