@@ -1,11 +1,13 @@
 """Margins in one release: GROUPING SETS, ROLLUP and CUBE.
 
-With Gaussian noise the residuals of all tables are measured with the noise that is best for all of them together (Xiao
-and others, NeurIPS 2023), and no table need be listed as a whole: only the groups that have rows leave the engine. With
-Laplace noise the tables are measured with the weights that err least, on all combinations of keys.
+With Gaussian noise the residuals of all tables are measured (Xiao and others, NeurIPS 2023), with the noise for which
+the least accurate number is as accurate as it can be: then nearly all numbers of the answer have the same error. No
+table need be listed as a whole: only the groups that have rows leave the engine. With Laplace noise the tables are
+measured with the weights that err least in total, on all combinations of keys.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from math import prod
 
@@ -20,6 +22,7 @@ from discreet.synthetic.operators import Marginals
 from discreet.synthetic.strategies import ResidualPlanner, weighted_marginals
 from discreet.synthetic.strategies.variances import table_variances
 from discreet.tables.kinds import Value
+from discreet.units import Relation
 
 __all__ = ["JointMargins"]
 
@@ -28,6 +31,10 @@ MOST_CELLS = 1 << 22
 
 MOST_ENTRIES = 4_000_000
 """Rows that an answer may have."""
+
+ROUNDS = 20
+LEAST = 1e-4
+"""How often the weights of tables are balanced, and what the lightest weighs beside the heaviest."""
 
 READ = (
     "An empty key stands for all of its values. Counts are real numbers, so that all groupings agree: round them last."
@@ -145,10 +152,7 @@ class JointMargins(Joint):
 @lru_cache(maxsize=64)
 def _mechanism(workload: Marginals, cost: Budgeted) -> ResidualPlanner | MatrixMechanism:
     if cost.rho is not None:
-        partial = cost.relation == "replace_one"
-        return ResidualPlanner(
-            workload=workload, relation=cost.relation, rho=cost.rho, partial=partial, records=cost.records
-        )
+        return _planner(_balanced(workload, cost.relation), cost.relation, cost.rho, cost.records)
     cells = prod(workload.sizes)
     if cells > MOST_CELLS:
         raise InvalidParameter(
@@ -165,6 +169,28 @@ def _mechanism(workload: Marginals, cost: Budgeted) -> ResidualPlanner | MatrixM
     )
 
 
+def _planner(workload: Marginals, relation: Relation, rho: Fraction, records: int = 1) -> ResidualPlanner:
+    return ResidualPlanner(
+        workload=workload, relation=relation, rho=rho, partial=relation == "replace_one", records=records
+    )
+
+
+@lru_cache(maxsize=64)
+def _balanced(workload: Marginals, relation: Relation) -> Marginals:
+    """Return the tables with weights for which the largest error is least; they do not depend on the size of noise.
+
+    A table that errs more than the others gets more weight, until none can be helped but at the cost of a worse one.
+    """
+    weights = np.array([workload.cells(one) ** -0.5 for one in workload.of])
+    found = workload
+    for _ in range(ROUNDS):
+        found = Marginals(sizes=workload.sizes, of=workload.of, weights=tuple(weights.tolist()))
+        errors = _planner(found, relation, Fraction(1, 2)).error().deviations / weights
+        weights = weights * errors / errors.max()
+        weights = np.maximum(weights / weights.max(), LEAST)
+    return found
+
+
 @lru_cache(maxsize=64)
 def _strategy(workload: Marginals) -> Marginals:
     """Return the weights of tables that err least under Laplace noise; they do not depend on its size."""
@@ -175,7 +201,8 @@ def _strategy(workload: Marginals) -> Marginals:
 def _deviations(workload: Marginals, cost: Budgeted) -> Floats:
     mechanism = _mechanism(workload, cost)
     if isinstance(mechanism, ResidualPlanner):
-        return mechanism.error().deviations
+        weights = np.array([float(weight) for weight in mechanism.workload.weights])
+        return np.asarray(mechanism.error().deviations / weights)
     return np.sqrt(np.array(_unit_variances(workload)) * mechanism.unit_variance)
 
 
