@@ -60,6 +60,7 @@ class _Run:
         self.plan, self.engine, self.watcher = plan, engine, watcher
         own = plan.public_keys is not None and plan.joint is None
         self.drawn = self._noise(len(plan.public_keys or ())) if own else {}
+        self.members = 0
 
     def _noise(self, size: int, *, private: bool = False) -> dict[str, npt.NDArray[np.object_]]:
         return {name: noise.draw(size, private=private) for name, noise in self.plan.noise.items()}
@@ -73,16 +74,13 @@ class _Run:
             counted = {group: values[measure] for group, values in totals.items()}
             made, estimates = plan.joint.release(counted, counts.name, 1 - plan.settings.level)
             return made, estimates, plan.notes, extra
+        groups = list(plan.public_keys or ())
         if plan.public_keys is None:
-            groups = self._selected(totals)
+            groups = sorted(totals, key=_sortable)  # an order that does not come from the data
+            self.drawn = self._noise(len(groups), private=True)
             if plan.group_count is not None:
-                members = sum(1 for values in totals.values() if values["units"])
-                there = members + int(plan.group_count.draw(1)[0])
+                there = self.members + int(plan.group_count.draw(1)[0])
                 extra["groups_not_shown"] = max(0, there - len(groups))
-            noise = self._noise(len(totals) + 1, private=True)
-            self.drawn = {name: drawn[: len(groups)] for name, drawn in noise.items()}
-        else:
-            groups = list(plan.public_keys)
         noisy = self._noisy(groups, totals)
         columns: dict[str, Estimates] = {}
         for column in plan.columns:
@@ -94,20 +92,32 @@ class _Run:
         return keys, columns, plan.notes, extra
 
     def _totals(self) -> dict[Keys, dict[str, int]]:
-        """Return the exact measures of every group that has rows."""
+        """Return the exact measures of every group that has rows and, if it is private, may be shown."""
         plan = self.plan
         together = [m for m in plan.measures.values() if not isinstance(m, Distinct)]
-        found = self._read(plan.rows.totals(together))
-        if plan.rows.bounding.key is None and any(group["units"] > SAFE for group in found.values()):
-            found = self._read(plan.rows.totals(together, wide=True))
+        table = self._run(plan.rows.totals(together))
+        if plan.rows.bounding.key is None and bool((_whole(table, "units") > SAFE).any()):
+            table = self._run(plan.rows.totals(together, wide=True))
+        if plan.selection is not None:
+            table = table.filter(self._chosen(_whole(table, "units")))
+        found = self._read(table)
         for measure in plan.measures.values():
             if isinstance(measure, Distinct):
-                for group, values in self._read(plan.rows.distinct(measure)).items():
-                    found.setdefault(group, {"units": 0}).update(values)
+                for group, values in self._read(self._run(plan.rows.distinct(measure))).items():
+                    if group in found or plan.selection is None:
+                        found.setdefault(group, {"units": 0}).update(values)
         return found
 
-    def _read(self, sql: str) -> dict[Keys, dict[str, int]]:
-        table = self._run(sql)
+    def _chosen(self, units: npt.NDArray[np.int64]) -> Any:  # noqa: ANN401  an Arrow array
+        """Return which private groups may be shown: most are not, and never become values of Python."""
+        import pyarrow as pa
+
+        selection = self.plan.selection
+        assert selection is not None  # noqa: S101  private keys always have one
+        self.members = int(np.count_nonzero(units))
+        return pa.array(np.asarray(selection.keep(units), dtype=np.bool_))
+
+    def _read(self, table: Any) -> dict[Keys, dict[str, int]]:  # noqa: ANN401  an Arrow table
         names = [name for name in table.column_names if not name.startswith("k_")]
         keys = self._keys(table)
         numbers = {name: [int(value or 0) for value in table.column(name).to_pylist()] for name in names}
@@ -123,14 +133,6 @@ class _Run:
         LOG.debug("%s", sql)
         with self.watcher.watching(self.engine):
             return self.engine.run(sql)
-
-    def _selected(self, totals: dict[Keys, dict[str, int]]) -> list[Keys]:
-        """Return the private groups that may be shown, in an order that does not come from the data."""
-        groups = list(totals)
-        selection = self.plan.selection
-        assert selection is not None  # noqa: S101  private keys always have one
-        kept = selection.keep(np.array([totals[group]["units"] for group in groups], dtype=np.int64))
-        return sorted((group for group, keep in zip(groups, kept, strict=True) if keep), key=_sortable)
 
     def _noisy(self, groups: Sequence[Keys], totals: dict[Keys, dict[str, int]]) -> dict[str, npt.NDArray[np.object_]]:
         nothing: dict[str, int] = {}
@@ -181,6 +183,15 @@ class _Run:
                 (np.array([p for p, _ in pairs], dtype=np.int64), np.array([w for _, w in pairs], dtype=np.int64))
             )
         return histograms
+
+
+def _whole(table: Any, name: str) -> npt.NDArray[np.int64]:  # noqa: ANN401  an Arrow table
+    """Return a column of whole numbers; an engine may count in any type of them."""
+    column = table.column(name)
+    try:
+        return np.asarray(column.to_numpy(), dtype=np.int64)
+    except (TypeError, ValueError):
+        return np.array([int(value or 0) for value in column.to_pylist()], dtype=np.int64)
 
 
 def _real(box: Box, method: str) -> Estimates:
