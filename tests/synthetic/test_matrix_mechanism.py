@@ -181,6 +181,30 @@ def test_the_worst_case_is_one(name, relation):
     assert 0 < moved <= float(plan.sensitivity.power) * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("noise", [{"epsilon": 1}, {"rho": 1}])
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[3, 2, -2]],
+        [[3, 0, 0], [0, 2, -2]],
+        [[1, 0, 0, 1], [0, 5, -4, 0]],
+        [[2**28, 0, -(2**28)], [0, 2**29 - 1, 0]],
+    ],
+)
+def test_the_worst_case_is_the_largest_distance_of_two_columns(matrix, noise):
+    """Where it is not from the largest column."""
+    plan = mechanism(operators.Explicit(matrix=matrix), operators.Explicit(matrix=matrix), "replace_one", **noise)
+    p = 1 if "epsilon" in noise else 2
+    one, other = plan.worst_case()
+    columns = np.array(matrix, dtype=object).T
+    largest = max((abs(a - b) ** p).sum() for a in columns for b in columns)
+    assert (
+        (abs(np.array(matrix, dtype=object) @ (one - other)) ** p).sum()
+        == largest
+        == plan.strategy.change(p, relation="replace_one").power
+    )
+
+
 def test_budgets_by_epsilon_and_delta():
     for discrete, kind in ((True, DiscreteGaussian), (False, Gaussian)):
         plan = mechanism(strategy=Hierarchical(size=4), epsilon=1, delta=1e-5, discrete=discrete)
@@ -427,3 +451,11 @@ def test_what_is_public_needs_no_strategy():
     with pytest.raises(InvalidParameter):
         compare(Total(size=1), epsilon=1, relation="replace_one")
     assert compare(Total(size=3), epsilon=1, relation="replace_one").rows
+
+
+@pytest.mark.parametrize("epsilon", [1, 100, 699, 701, 715, 999, 1001, 10**6])
+def test_the_variance_of_next_to_no_noise_does_not_overflow(epsilon):
+    from discreet.mechanisms import Geometric
+    from discreet.synthetic.matrix_mechanism import noise_variance
+
+    assert 0 <= noise_variance(Geometric(sensitivity=1, epsilon=epsilon)) <= 2

@@ -36,7 +36,7 @@ from discreet.synthetic.strategies.expected import Expected
 from discreet.synthetic.strategies.variances import answer_variances, total_variance
 from discreet.units import Relation, check_relation
 
-__all__ = ["Answers", "MatrixMechanism", "calibrated_noise", "charged", "noise_variance"]
+__all__ = ["Answers", "MatrixMechanism", "calibrated_noise", "charged", "noise_variance", "norm_of"]
 
 Noise = Geometric | Laplace | DiscreteGaussian | Gaussian
 Int64 = npt.NDArray[np.int64]
@@ -159,7 +159,7 @@ class MatrixMechanism(Faces):
     @property
     def sensitivity(self) -> Change:
         """How far one record moves what is measured, in the norm of the noise; a person moves it by all of hers."""
-        return charged(self.strategy, _norm_of(self.noise), self.relation)
+        return charged(self.strategy, norm_of(self.noise), self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -208,16 +208,14 @@ class MatrixMechanism(Faces):
         return total_variance(self.workload, self.strategy) * self.unit_variance
 
     def worst_case(self) -> tuple[Int64, Int64]:
-        """A record in the cell that moves the strategy most, which is gone or, under replace_one, elsewhere."""
-        cells = self.strategy.shape[1]
-        norms = self.strategy.column_norms(_norm_of(self.noise)).astype(np.float64)
+        """A record in the cell that moves the strategy most, which is gone; or in two cells that are furthest apart."""
+        cells, p = self.strategy.shape[1], norm_of(self.noise)
         one, other = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
-        place = int(np.argmax(norms))
-        one[place] = 1
         if self.relation == "replace_one":
-            column = self.strategy.whole_matvec(one)[:, None]
-            away = np.abs(self.strategy.whole_matvec(np.eye(cells, dtype=np.int64)) - column).astype(np.float64)
-            other[int(np.argmax((away ** _norm_of(self.noise)).sum(axis=0)))] = 1
+            here, there = self.strategy.furthest_cells(p)
+            one[here] = other[there] = 1
+        else:
+            one[int(np.argmax(self.strategy.column_norms(p)))] = 1
         return one * self.records, other * self.records
 
     def _repr_html_(self) -> str:
@@ -309,7 +307,7 @@ def noise_variance(noise: Noise) -> float:
     """
     if isinstance(noise, Geometric):
         rate = 1 / float(noise.scale)
-        return 1 / (2 * math.sinh(rate / 2) ** 2) if rate < 1000 else 0.0
+        return 1 / (2 * math.sinh(rate / 2) ** 2) if rate < 700 else 0.0
     if isinstance(noise, DiscreteGaussian):
         sigma = float(noise.sigma)
         if sigma > 3:
@@ -322,7 +320,12 @@ def noise_variance(noise: Noise) -> float:
     return float(noise.sigma) ** 2 + grid
 
 
-def _norm_of(noise: Noise) -> int:
+def norm_of(noise: Noise) -> int:
+    """Return the norm in which noise counts: 1 for Laplace, 2 for Gaussian.
+
+    >>> norm_of(Geometric(sensitivity=1, epsilon=1))
+    1
+    """
     return 1 if isinstance(noise, Geometric | Laplace) else 2
 
 
