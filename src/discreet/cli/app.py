@@ -6,10 +6,15 @@ from typing import Annotated
 import typer
 
 from discreet._version import __version__
-from discreet.cli import attack_linkage, attack_release  # noqa: F401 - they add their commands to `attack`
+from discreet.cli import (  # they add their commands to `attack` and `bench`
+    attack_linkage,  # noqa: F401
+    attack_release,  # noqa: F401
+    bench_histograms,  # noqa: F401
+)
 from discreet.cli.account import Asked, tell
 from discreet.cli.attack import attack
 from discreet.cli.auditing import audit_command
+from discreet.cli.bench import bench
 from discreet.cli.demo import demo
 from discreet.cli.ledger import ledger_app
 from discreet.cli.publishing import add_to
@@ -28,6 +33,7 @@ app.command(epilog="Example: discreet demo --output demo-report --size 50000")(d
 add_to(app)
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(attack, name="attack")
+app.add_typer(bench, name="bench")
 app.command("audit", epilog="Example: discreet audit --zoo --output scoreboard.html")(audit_command)
 
 

@@ -7,6 +7,7 @@ and vl-convert are imported when a picture is drawn and not before.
 from discreet.plots.bars import bars_with_error
 from discreet.plots.curves import Axis, Curve, Mark, curves
 from discreet.plots.density import noise_distribution
+from discreet.plots.errors import ErrorLine, error_against_scale, ratio_map
 from discreet.plots.intervals import Panel, intervals
 from discreet.plots.slices import Slices, slices
 from discreet.plots.tradeoff import error_against_epsilon
@@ -15,14 +16,17 @@ from discreet.plots.vector import svg
 __all__ = [
     "Axis",
     "Curve",
+    "ErrorLine",
     "Mark",
     "Panel",
     "Slices",
     "bars_with_error",
     "curves",
     "error_against_epsilon",
+    "error_against_scale",
     "intervals",
     "noise_distribution",
+    "ratio_map",
     "slices",
     "svg",
 ]

@@ -1,0 +1,25 @@
+"""The page of a benchmark: everything it is given, escaped, and nothing that runs or fetches."""
+
+from discreet.report.benchmark import Benchmark, render_benchmark
+from discreet.report.figure import Figure
+from discreet.report.finding import Fact, Rows
+
+
+def test_the_page_holds_all_parts():
+    page = render_benchmark(
+        Benchmark(
+            title="Histograms <compared>",
+            verdict="One was best.",
+            facts=[Fact(name="Algorithms", value="3", words="all of them")],
+            figures=[Figure(svg="<svg><g></g></svg>", caption="A picture.")],
+            tables=[Rows(title="Errors", head=["algorithm", "zipf"], rows=[["identity", "0.5*"]])],
+            remarks=["What to know."],
+        ),
+        reproduce="discreet bench histograms",
+        date="2026-01-02",
+    )
+    for words in ("Histograms &lt;compared&gt;", "One was best.", "all of them", "A picture.", "0.5*", "What to know."):
+        assert words in page
+    assert "discreet bench histograms" in page
+    assert "2026-01-02" in page
+    assert "<script" not in page
