@@ -220,10 +220,22 @@ def test_known_bins_keep_their_claim_and_attain_it(given, relation, width):
     assert attained(claim, here, there, [0.25 * epsilon, 0.5 * epsilon, 0.9 * epsilon])
 
 
-def test_three_known_bins():
-    made = KnownBins(labels=(0, 1, 2), relation="replace_one", epsilon=2)
-    for a, b in neighbours(3, 1, 2, "replace_one"):
-        assert kept(made.loss, whole_law(made, a, 30), whole_law(made, b, 30), [0.5, 1, 2])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"epsilon": 2},
+        {"epsilon": 4, "bins": 2},
+        {"epsilon": 2, "noise": "gaussian", "delta": 0.01},
+        {"epsilon": 3, "noise": "gaussian", "delta": 0.01, "bins": 2},
+    ],
+)
+def test_three_known_bins(given, relation):
+    made = KnownBins(labels=(0, 1, 2), relation=relation, **given)
+    laws = {}
+    for a, b in neighbours(3, made.bins, 2, relation):
+        laws |= {counts: whole_law(made, counts, 18) for counts in (a, b) if counts not in laws}
+        assert kept(made.loss, laws[a], laws[b], [float(made.epsilon) * share for share in (0.25, 0.5, 1)])
 
 
 @pytest.mark.parametrize("given", KNOWN[::2])

@@ -4,7 +4,7 @@ A table grouped by a column of the data has a row for each value that occurs, so
 only person with a rare value, however noisy the number beside it is.
 
 Defence: groups and bins are listed beforehand, each is released whether it occurs or not, and what is not listed is
-never named.
+never named; where nobody can list them, one that a single person is in is shown with a probability of delta at most.
 Source: Korolova, Kenthapadi, Mishra and Ntoulas, Releasing Search Queries and Clicks Privately, WWW 2009.
 """
 
@@ -14,8 +14,18 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import discreet as dp
 from discreet.errors import InvalidParameter
-from discreet.mechanisms import Geometric, Laplace, parallel
+from discreet.mechanisms import (
+    GaussianThreshold,
+    Geometric,
+    Laplace,
+    LaplaceThreshold,
+    OptimalSelection,
+    StabilityHistogram,
+    parallel,
+)
+from discreet.mechanisms.partition import touched
 from discreet.sensitivity import Count, Histogram, Sum
 
 CITIES = ("Bern", "Basel")
@@ -72,3 +82,63 @@ def test_bins_are_never_looked_up_in_the_data():
     for bins in ((), None, "auto", 10):
         with pytest.raises(InvalidParameter):
             Histogram(bins=bins)
+
+
+# --- groups that nobody can list -----------------------------------------------------------------------------------
+
+RARE = (["Bern"] * 200 + ["Atlantis"], ["Bern"] * 200)
+UNKNOWN = [
+    StabilityHistogram(epsilon=1, delta=delta, relation=relation, bins=bins, noise=noise)
+    for delta in (1e-2, 1e-6)
+    for relation in ("add_remove", "replace_one")
+    for bins in (1, 3)
+    for noise in ("geometric", "gaussian")
+]
+SELECTIONS = [
+    make(epsilon=1, delta=delta, groups=groups, relation=relation)
+    for make in (OptimalSelection, LaplaceThreshold, GaussianThreshold)
+    for delta in (1e-2, 1e-6)
+    for groups in (1, 3)
+    for relation in ("add_remove", "replace_one")
+]
+
+
+@pytest.mark.parametrize("mechanism", UNKNOWN, ids=range(len(UNKNOWN)))
+def test_a_bin_of_one_person_is_hardly_ever_shown(mechanism):
+    """All bins that this person alone is in, together."""
+    assert 0 < 1 - (1 - mechanism.probability(1)) ** mechanism.bins <= mechanism.delta * (1 + 1e-9)
+    assert mechanism.probability(0) == 0
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=range(len(SELECTIONS)))
+def test_a_group_of_one_person_is_hardly_ever_kept(selection):
+    everywhere = 1 - (1 - selection.probability(1)) ** touched(selection.groups, selection.relation)
+    assert 0 < everywhere <= selection.delta * (1 + 1e-9)
+    assert selection.probability(0) == 0
+
+
+def has_rare(release):
+    """Return a release that tells nothing but whether the rare bin is there."""
+    return lambda data: float("Atlantis" in dict(release(data)))
+
+
+def audited(release, claims):
+    return dp.audit(has_rare(release), claims=claims, neighbours=[RARE], draws=2000, alpha=1e-9, seconds=60)
+
+
+def test_the_auditor_cannot_tell_who_is_in_a_rare_bin():
+    shown = StabilityHistogram(epsilon=1, delta=1e-3, relation="add_remove")
+    assert not audited(lambda data: shown.release(np.array(data)), shown.loss).refuted
+
+
+@pytest.mark.parametrize("claims", [dp.PrivacyLoss.pure(1), dp.PrivacyLoss.approximate(1, 1e-3)], ids=["pure", "delta"])
+def test_the_auditor_catches_groups_from_the_data(claims):
+    assert audited(naive, claims).refuted
+
+
+def test_the_check_catches_a_threshold_on_exact_counts():
+    """Exact counts above 3 alone, with noise: nobody who makes the fourth is hidden."""
+    fourth = (["Bern"] * 200 + ["Atlantis"] * 4, ["Bern"] * 200 + ["Atlantis"] * 3)
+    claims = dp.PrivacyLoss.approximate(1, 1e-3)
+    told = dp.audit(has_rare(only_large), claims=claims, neighbours=[fourth], draws=2000, alpha=1e-9, seconds=60)
+    assert told.refuted

@@ -1,7 +1,8 @@
 """The delta of a threshold must cover every group that one person can add.
 
-A group that nobody else is in is shown only if the noise lifts one person over the threshold. A library stated the
-delta of one group where a person may be in several, and of a count that may be as large as the person likes.
+A group that nobody else is in is shown only if the noise lifts one person over the threshold. A library showed noisy
+counts that equal the threshold as well, and left their probability out of delta. It would be as wrong to state the
+delta of one group where a person may be in several.
 
 Defence: the laws of one, two and three keys are enumerated exactly for neighbours that add a person to all of them at
 once, and the plan of a session charges the same bound on groups that its bounding enforces.
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.mechanisms import OptimalSelection
+from discreet.mechanisms import GaussianThreshold, LaplaceThreshold, OptimalSelection, StabilityHistogram
 
 CASES = [(1, Fraction(1, 100)), (Fraction(1, 4), Fraction(1, 1000)), (3, Fraction(1, 10**6))]
 
@@ -78,3 +79,87 @@ def test_the_check_catches_a_delta_for_one_group():
         kept = [0.0, *(float(one.kept(n).mid()) for n in range(1, 30))]
         assert covers(lambda n, kept=kept: kept[n], 1, epsilon, delta)
         assert not covers(lambda n, kept=kept: kept[n], 2, epsilon, delta)
+
+
+# --- noisy counts that are shown above a threshold -----------------------------------------------------------------
+
+LEVELS = [(1, Fraction(1, 100)), (Fraction(1, 4), Fraction(1, 1000)), (3, Fraction(1, 10**5))]
+FAR = 60
+"""Noisy counts so far above a threshold, in standard deviations of the noise, are told as one."""
+
+
+def noise_law(unit, reach):
+    """Return the probabilities of noise from -reach to reach, from its definition."""
+    z = np.arange(-reach, reach + 1)
+    weights = np.exp(-np.abs(z) / float(unit.scale) if hasattr(unit, "scale") else -((z / float(unit.sigma)) ** 2) / 2)
+    return weights / weights.sum()
+
+
+def shown_law(unit, threshold, count, reach, least=1):
+    """Return the law of one key: hidden, or each noisy count of at least ``threshold + least``."""
+    law, first = noise_law(unit, reach), threshold + least - count + reach
+    if count == 0:
+        return np.append(1.0, np.zeros(reach - threshold))
+    told = np.zeros(reach - threshold)
+    seen = law[first : first + told.size - 1]
+    told[: seen.size] = seen
+    told[-1] = law[first + seen.size :].sum()
+    return np.append(law[:first].sum(), told)
+
+
+def divergence(p, q, epsilon):
+    return max(np.maximum(a - math.exp(epsilon) * b, 0).sum() for a, b in ((p, q), (q, p)))
+
+
+def worst_over_keys(made, keys, *, threshold=None, least=1):
+    """Return the exact delta over data sets of one or two keys, when a person is added to all or moves between two."""
+    unit = made.unit if hasattr(made, "unit") else made
+    spread = float(unit.scale if hasattr(unit, "scale") and unit.scale else unit.sigma)
+    t = made.threshold if threshold is None else threshold
+    reach = t + int(8 + FAR * spread) if keys == 1 else t + int(8 + 16 * spread)
+    laws = {n: shown_law(unit, t, n, reach, least) for n in {0, 1, 2, 3, t, t + 1, t + 2}}
+    counts = [n for n in laws if n + 1 in laws]
+    if keys == 1:
+        return max(divergence(laws[n], laws[n + 1], float(made.epsilon)) for n in counts)
+    moves = [((a, b), (a + 1, b + 1)) for a, b in product(counts, repeat=2)] if made.relation == "add_remove" else []
+    moves += [((a + 1, b), (a, b + 1)) for a, b in product(counts, repeat=2)] if made.relation == "replace_one" else []
+    joint = {pair: np.outer(laws[pair[0]], laws[pair[1]]).ravel() for move in moves for pair in move}
+    return max(divergence(joint[a], joint[b], float(made.epsilon)) for a, b in moves)
+
+
+@pytest.mark.parametrize("noise", ["geometric", "gaussian"])
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize(("epsilon", "delta"), LEVELS[::2])
+def test_histograms_cover_one_and_two_keys(epsilon, delta, relation, noise):
+    one = StabilityHistogram(epsilon=epsilon, delta=delta, relation=relation, noise=noise)
+    two = StabilityHistogram(epsilon=epsilon, delta=delta, relation=relation, noise=noise, bins=2)
+    assert worst_over_keys(one, 1) <= float(delta) * (1 + 1e-9)
+    if relation == "replace_one":
+        assert worst_over_keys(one, 2) <= float(delta) * (1 + 1e-9)
+    assert worst_over_keys(two, 2) <= float(delta) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("make", [LaplaceThreshold, GaussianThreshold])
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize(("epsilon", "delta"), LEVELS[::2])
+def test_selections_cover_one_and_two_keys(epsilon, delta, relation, make):
+    one, two = (make(epsilon=epsilon, delta=delta, relation=relation, groups=groups) for groups in (1, 2))
+    assert worst_over_keys(one, 1) <= float(delta) * (1 + 1e-9)
+    assert worst_over_keys(two, 2) <= float(delta) * (1 + 1e-9)
+
+
+def test_the_check_catches_noisy_counts_that_equal_the_threshold():
+    """With noise of scale 1 and a threshold of 5: a delta of 0.0049 was stated, and it was 0.0134."""
+    a = math.exp(-1)
+    made = StabilityHistogram(epsilon=1, delta=0.0049262, relation="add_remove")
+    assert made.threshold == 5
+    assert made.loss.delta(1) == pytest.approx(a**5 / (1 + a), rel=1e-9)
+    assert round(made.loss.delta(1), 4) == round(worst_over_keys(made, 1), 4) == 0.0049
+    broken = worst_over_keys(made, 1, least=0)
+    assert broken == pytest.approx(a**4 / (1 + a), rel=1e-9)
+    assert round(broken, 4) == 0.0134 > float(made.delta)
+
+
+def test_the_check_catches_one_key_where_there_are_two():
+    one = StabilityHistogram(epsilon=1, delta=0.0049262, relation="add_remove")
+    assert worst_over_keys(one, 1) <= float(one.delta) < worst_over_keys(one, 2)

@@ -10,6 +10,7 @@
 
 from discreet.synthetic.comparison import Comparison, best_strategy, compare
 from discreet.synthetic.consistency import Constraints
+from discreet.synthetic.from_histogram import FromHistogram, Microdata
 from discreet.synthetic.hierarchy import Cells, Hierarchy, Spine
 from discreet.synthetic.matrix_mechanism import Answers, MatrixMechanism
 from discreet.synthetic.operators import (
@@ -43,6 +44,7 @@ __all__ = [
     "Comparison",
     "Constraints",
     "Explicit",
+    "FromHistogram",
     "Haar",
     "Hierarchical",
     "Hierarchy",
@@ -50,6 +52,7 @@ __all__ = [
     "Kronecker",
     "Marginals",
     "MatrixMechanism",
+    "Microdata",
     "NoisyMarginals",
     "Operator",
     "Prefix",
