@@ -66,9 +66,14 @@ def runs_what_it_reads(source):
             found |= {node.func.id} & CALLS
         elif isinstance(node, ast.Attribute):
             found |= {node.attr} & ATTRIBUTES
-        elif isinstance(node, ast.keyword):
+        elif isinstance(node, ast.keyword) and not _says_no(node):
             found |= {node.arg} & ATTRIBUTES
     return found
+
+
+def _says_no(node):
+    """``allow_pickle=False`` is how numpy is told not to."""
+    return isinstance(node.value, ast.Constant) and node.value.value is False
 
 
 def pickles():
