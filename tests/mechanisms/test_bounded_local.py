@@ -8,7 +8,8 @@ import pytest
 
 from discreet.errors import InvalidParameter
 from discreet.mechanisms.bounded_local import BoundedLocal, Fitted
-from discreet.sensitivity.smooth import Levels
+from discreet.sensitivity import Mean
+from discreet.sensitivity.smooth import Constant, Levels, Median
 from discreet.testing import check_mechanism
 
 NODES = 5
@@ -34,6 +35,32 @@ class Triangles:
         common = a @ a
         local = max(common[i, j] for i, j in combinations(range(NODES), 2))
         return Levels(int(np.trace(common @ a)) // 6, np.array([float(local)]))
+
+
+@pytest.mark.parametrize("size", [1e-300, 2.0**-996, 1e300, 2.0**997])
+@pytest.mark.parametrize("share", [2, 1e-3])
+@pytest.mark.parametrize("steps", [1, 1024])
+def test_what_could_not_be_released_is_refused_before_there_are_data(size, share, steps):
+    with pytest.raises(InvalidParameter):
+        BoundedLocal(
+            function=Median(bounds=(-size, size)), sensitivity=size * share, epsilon=0.1, delta=1e-6, steps=steps
+        )
+
+
+@pytest.mark.parametrize("size", [2.0**-900, 1, 2.0**700])
+def test_what_is_not_refused_is_released_whatever_the_data(size):
+    made = BoundedLocal(function=Median(bounds=(-size, size)), sensitivity=2 * size, epsilon=0.1, delta=1e-6)
+    for data in ([], [0.0] * 9, [-size] * 5 + [size] * 4, [size] * 9):
+        assert all(math.isfinite(made.release(data).value) for _ in range(5))
+
+
+def test_no_two_values_are_further_apart_than_the_largest_bound():
+    """Else a local sensitivity of very many tiny steps would be cut, and the noise be for that."""
+    whole = Constant(query=Mean(bounds=(0, 1), size=1), relation="replace_one", range=(0, 1))
+    with pytest.raises(InvalidParameter, match="steps"):
+        BoundedLocal(function=whole, sensitivity=1e-90, epsilon=1, delta=1e-6)
+    fine = BoundedLocal(function=whole, sensitivity=1e-50, epsilon=1, delta=1e-6)
+    assert all(fine.release([k]).bound >= 1 - 1e-9 for k in (0, 1))
 
 
 def release(**given):

@@ -84,6 +84,7 @@ ELSEWHERE = {
     "InverseSensitivity": "test_inverse_sensitivity.py",
     "KnownBins": "test_histogram.py",
     "Mode": "test_stability.py",
+    "PrivTree": "test_priv_tree.py",
     "ProposeTestRelease": "test_propose_test_release.py",
     "SampleAndAggregate": "test_sample_and_aggregate.py",
     "SmoothInterval": "test_smooth_quantile.py",
@@ -92,6 +93,7 @@ ELSEWHERE = {
     "StabilityHistogram": "test_stability_histogram.py",
     "StableValue": "test_stability.py",
     "TestedQuantile": "test_tested_quantile.py",
+    "TreeCDF": "test_tree_cdf.py",
 }
 """Mechanisms that need neighbours of their own, and where they keep the contract."""
 

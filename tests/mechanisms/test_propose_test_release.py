@@ -8,6 +8,7 @@ import pytest
 from discreet.errors import InvalidParameter, NoTheorem
 from discreet.mechanisms.margin import Outcome
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
+from discreet.sensitivity import smooth
 from discreet.sensitivity.smooth import Levels
 from discreet.testing import check_mechanism
 
@@ -160,3 +161,9 @@ def test_there_is_room_for_the_rounding_of_every_entry(dimension):
     one, other = (made.function.at([x]).value for x in (0, 1))
     assert np.abs(one - other).sum() == dimension
     assert made.noise.sensitivity >= dimension
+
+
+@pytest.mark.parametrize("size", [1e-300, 2.0**-996])
+def test_a_bound_without_noise_is_refused_before_there_are_data(size):
+    with pytest.raises(InvalidParameter, match="too large or too small"):
+        ProposeTestRelease(function=smooth.Median(bounds=(-size, size)), bound=size, epsilon=1, delta=0.3)

@@ -300,6 +300,25 @@ def test_settings_are_checked():
             plan().release(counts)
 
 
+@pytest.mark.parametrize("steps", [*range(1, 40), 63, 64, 65, 96, 100])
+@pytest.mark.parametrize(
+    "noise", [{"epsilon": 1}, {"rho": 1}, {"epsilon": 1, "by": "square_root"}, {"rho": 1, "by": "tree"}]
+)
+def test_the_worst_case_attains_what_is_charged(steps, noise):
+    for relation in ("add_remove", "replace_one") if steps > 1 else ("add_remove",):
+        made = RunningTotal(steps=steps, relation=relation, **noise)
+        p = 1 if "epsilon" in noise else 2
+        one, other = made.worst_case()
+        moved = np.abs(made.strategy.matvec(one) - made.strategy.matvec(other)) ** p
+        assert moved.sum() == pytest.approx(float(made.strategy.change(p, relation=relation).power), rel=1e-12)
+
+
+def test_the_worst_case_of_a_long_stream():
+    for noise in ({"epsilon": 1}, {"rho": 1}):
+        one, other = RunningTotal(steps=10_000, relation="replace_one", **noise).worst_case()
+        assert (one.sum(), other.sum(), (one * other).sum()) == (1, 1, 0)
+
+
 def test_worst_case():
     for relation in ("add_remove", "replace_one"):
         one, other = plan(8, relation).worst_case()

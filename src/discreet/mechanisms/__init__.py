@@ -11,6 +11,7 @@ written and ``CONTRIBUTING.md`` to add another.
 from discreet.mechanisms import admissible
 from discreet.mechanisms.accuracy import crossover, gaussian_error, laplace_error
 from discreet.mechanisms.bounded_local import BoundedLocal, Fitted
+from discreet.mechanisms.boxes import Boxes
 from discreet.mechanisms.candidate_quantile import CandidateQuantile
 from discreet.mechanisms.combinators import clamped, compose, group, parallel, repeat, then
 from discreet.mechanisms.comparisons import Comparisons, Replies, Reply
@@ -28,10 +29,12 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.laplace_threshold import LaplaceThreshold
 from discreet.mechanisms.lifted import Lifted
 from discreet.mechanisms.margin import Outcome
+from discreet.mechanisms.noisy_cdf import NoisyCDF
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.noisy_tree import NoisyTree
 from discreet.mechanisms.optimal_selection import OptimalSelection
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.priv_tree import PrivTree
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.quantile_tree import QuantileTree
@@ -48,12 +51,14 @@ from discreet.mechanisms.stat import STAT
 from discreet.mechanisms.survey import Warner, YesBiased
 from discreet.mechanisms.tested_quantile import TestedQuantile
 from discreet.mechanisms.top import TopK
+from discreet.mechanisms.tree_cdf import TreeCDF
 
 __all__ = [
     "STAT",
     "Bins",
     "BoundedCount",
     "BoundedLocal",
+    "Boxes",
     "CandidateQuantile",
     "Comparisons",
     "Conversation",
@@ -73,11 +78,13 @@ __all__ = [
     "Lifted",
     "Mechanism",
     "Mode",
+    "NoisyCDF",
     "NoisyMax",
     "NoisyTree",
     "OptimalSelection",
     "Outcome",
     "PermuteAndFlip",
+    "PrivTree",
     "ProposeTestRelease",
     "Quantile",
     "QuantileTree",
@@ -96,6 +103,7 @@ __all__ = [
     "StableValue",
     "TestedQuantile",
     "TopK",
+    "TreeCDF",
     "Warner",
     "YesBiased",
     "admissible",

@@ -16,6 +16,7 @@ sum would charge a little less.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,14 @@ import numpy.typing as npt
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, positive, probability, show, up
+from discreet.exact import Real, finite, positive, probability, show, up
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.geometric import Geometric
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.laplace_threshold import laplace_survival
 from discreet.mechanisms.margin import check_delta, least_tail
-from discreet.mechanisms.propose_test_release import check_function, fitted
+from discreet.mechanisms.propose_test_release import check_function, fits, fitted
 from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise.grid import power_of_two
 from discreet.sensitivity.smooth import Function
@@ -39,7 +40,9 @@ __all__ = ["BoundedLocal", "Fitted"]
 
 STEPS = 1024
 LARGEST = 1 << 200
-"""A local sensitivity counts as at most so many steps, which no sensitivity can notice."""
+"""A local sensitivity counts as at most so many steps. No two values of the function are further apart."""
+MOST = 2 * LARGEST
+"""A bound is at most so many steps, which noise does not reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,14 @@ class BoundedLocal(Faces):
         if self.grid is not NOT_GIVEN:
             store(self, grid=power_of_two(self.grid))
         _ = self.tail  # which must exist
+        low, high = (finite(end, "the range of the function") for end in self.function.range)
+        if (high - low) * self.function.dimension > LARGEST * self.step:
+            raise InvalidParameter(
+                "the range of the function must be at most 2^200 steps of the bound wide. Write a larger sensitivity, "
+                "fewer steps or narrower bounds."
+            )
+        for bound in (1, MOST):  # whatever the data are
+            fits(partial(self._fitted, bound), "sensitivity, steps, epsilon, grid or the range of the function")
 
     def __repr__(self) -> str:
         more = "" if Fraction(self.test) == Fraction(1, 2) else f", test={show(self.test)}"
@@ -120,14 +131,14 @@ class BoundedLocal(Faces):
     def release(self, records: Any, /) -> Fitted:  # noqa: ANN401 - what the function takes
         """Return the value and the bound that its noise is for."""
         vicinity = self.function.at(records)
-        bound = max(1, self._noise.release(self._steps(vicinity.local())) + self.tail)
+        bound = min(max(1, self._noise.release(self._steps(vicinity.local())) + self.tail), MOST)
         return Fitted(self._fitted(bound).release(vicinity.value), float(bound * self.step))
 
     def log_probability(self, records: Any, output: Fitted, /) -> float:  # noqa: ANN401
         """Return the log of the probability of an output."""
         vicinity = self.function.at(records)
         local, bound = self._steps(vicinity.local()), round(Fraction(output.bound) / self.step)
-        if bound < 1 or output.bound != float(bound * self.step):
+        if not 1 <= bound <= MOST or output.bound != float(bound * self.step):
             return -math.inf
         noise = bound - self.tail - local
         if bound > 1:

@@ -13,8 +13,10 @@ from discreet.errors import InvalidInput, InvalidParameter, NoTheorem
 from discreet.exact import finite
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Mechanism, Records, Shift
+from discreet.quietly import Silence
 from discreet.sensitivity.total import safely
 from discreet.units import Relation, check_relation
+from discreet.units.labels import check_labels
 
 __all__ = [
     "Clamp",
@@ -111,6 +113,7 @@ class Parallel(Faces):
     def __post_init__(self) -> None:
         check_relation(self.relation)
         object.__setattr__(self, "mechanisms", MappingProxyType(dict(self.mechanisms)))
+        check_labels(self.mechanisms, "names of parts")
         for mechanism in self.mechanisms.values():
             domain = mechanism.domain
             if not isinstance(domain, Records) or domain.relation != "add_remove" or domain.size is not None:
@@ -132,10 +135,11 @@ class Parallel(Faces):
     def release(self, records: Sequence[Any], /) -> dict[Hashable, Any]:
         """Return one release for each part, present in the data or not."""
         parts: dict[Hashable, list[Any]] = {key: [] for key in self.mechanisms}
-        for record in records:
-            part = _lookup(parts, safely(self.by, record, otherwise=NOWHERE))
-            if part is not None:
-                part.append(record)
+        with Silence():
+            for record in records:  # one whose key cannot be looked up lies in no part, as one with a key of none
+                part = safely(parts.get, safely(self.by, record, otherwise=NOWHERE), otherwise=None)
+                if part is not None:
+                    part.append(record)
         return {key: mechanism.release(parts[key]) for key, mechanism in self.mechanisms.items()}
 
 
@@ -206,14 +210,6 @@ class Clamp:
 
 NOWHERE: list[object] = []
 """The key of a record whose part cannot be told: it cannot be hashed, so it lies in none."""
-
-
-def _lookup(parts: dict[Hashable, list[Any]], key: Hashable) -> list[Any] | None:
-    """Return a record's part; one whose key cannot be looked up lies in none, as one with a key of no part."""
-    try:
-        return parts.get(key)
-    except TypeError:
-        return None
 
 
 def compose(*mechanisms: Any_) -> Composed:

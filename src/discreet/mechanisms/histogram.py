@@ -10,10 +10,10 @@ one bin, integer Laplace noise has the scale ``1 / epsilon`` under add_remove an
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -27,17 +27,17 @@ from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.geometric import Geometric
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.quietly import quietly
+from discreet.mechanisms.quietly import Silence
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
+from discreet.sensitivity.total import safely
 from discreet.units import Relation, check_relation, records
+from discreet.units.labels import check_labels
 
 __all__ = ["KnownBins", "check_bins", "gaussian_sigma", "loss_of"]
 
 Noise = Literal["geometric", "laplace", "gaussian"]
 Numbers = npt.NDArray[np.int64] | Floats
-PLAIN = frozenset({int, str, bool, float, bytes, type(None)})
-"""Types whose own hash and equality are known not to fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -72,6 +72,7 @@ class KnownBins(Faces):
             raise InvalidParameter("labels must be a tuple of the names of one or more bins.")
         if len(set(self.labels)) < len(self.labels):
             raise InvalidParameter("labels must differ, and one of them is there twice. List every bin once.")
+        check_labels(self.labels, "labels")
         positive(self.epsilon, "epsilon")
         store(self, epsilon=self.epsilon, bins=check_bins(self.bins), delta=self.delta)
         if self.noise not in ("geometric", "laplace", "gaussian"):
@@ -120,17 +121,18 @@ class KnownBins(Faces):
         """Return the exact counts, which are as secret as the data."""
         position = {label: i for i, label in enumerate(self.labels)}
         counts = [0] * len(self.labels)
-        if type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "iuUS":
-            values, times = np.unique(data, return_counts=True)
-            for value, many in zip(values.tolist(), times.tolist(), strict=True):
-                if value in position:
-                    counts[position[value]] += many
-            return np.array(counts, dtype=np.int64)
-        for record in records(data):
-            several = self.bins > 1 and isinstance(record, list | tuple | set | frozenset)
-            found = {_place(position, one) for one in record} if several else {_place(position, record)}  # type: ignore[attr-defined]
-            for place in sorted(place for place in found if place is not None)[: self.bins]:
-                counts[place] += 1
+        with Silence():
+            if type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "iuUS":
+                values, times = np.unique(data, return_counts=True)
+                for value, many in zip(values.tolist(), times.tolist(), strict=True):
+                    place = safely(position.get, value, otherwise=None)
+                    if place is not None:
+                        counts[place] += many
+                return np.array(counts, dtype=np.int64)
+            for record in records(data):
+                found = {safely(position.get, one, otherwise=None) for one in _named(record, self.bins)} - {None}
+                for place in sorted(found)[: self.bins]:
+                    counts[place] += 1
         return np.array(counts, dtype=np.int64)
 
     def release(self, data: Iterable[object], /) -> Numbers:
@@ -201,6 +203,10 @@ def loss_of(unit: Geometric | Laplace | DiscreteGaussian, touched: int) -> Priva
     return touched * unit.loss
 
 
-def _place(position: dict[Hashable, int], label: object) -> int | None:
-    find: Callable[[], int | None] = partial(position.get, label)
-    return find() if type(label) in PLAIN else quietly(find, otherwise=None)
+def _named(record: object, bins: int) -> Iterator[object]:
+    """Return what a record lists, read as its kind of list is and not as a class of its own may say."""
+    kind = type(record)
+    for several in (list, tuple, set, frozenset):
+        if bins > 1 and issubclass(kind, several):
+            return several.__iter__(record)  # type: ignore[arg-type]
+    return iter((record,))

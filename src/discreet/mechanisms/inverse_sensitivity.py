@@ -29,12 +29,14 @@ from discreet.exact import Real, ball, finite, plain, positive, show, up
 from discreet.exact import probability as a_probability
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
+from discreet.mechanisms.quietly import Silence, quietly
 from discreet.mechanisms.scale import NOT_GIVEN, store
 from discreet.noise import race, uniform_below
 from discreet.noise.densities import Gumbel
 from discreet.noise.fast import Floats
 from discreet.sensitivity.grid import Grid, Indices
 from discreet.sensitivity.reals import real
+from discreet.sensitivity.total import safely
 from discreet.units import records
 
 __all__ = ["InverseSensitivity"]
@@ -182,15 +184,8 @@ def _indices(points: Grid, data: Iterable[object]) -> Indices:
     rows = data if type(data) is np.ndarray else records(data)
     if isinstance(rows, np.ndarray) and rows.ndim != 1:
         raise InvalidInput(f"data must be a vector of numbers, got {rows.ndim} dimensions. Pass one column.")
-    try:
-        return points.indices(rows)
-    except Exception:
-        return points.indices([row if _is_number(row) else None for row in records(rows)])
-
-
-def _is_number(row: object) -> bool:
-    try:
-        real(row)
-    except Exception:
-        return False
-    return True
+    found = quietly(lambda: points.indices(rows), otherwise=None)
+    if found is not None:
+        return found
+    with Silence():
+        return points.indices([safely(real, row, otherwise=None) for row in records(rows)])

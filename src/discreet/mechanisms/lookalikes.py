@@ -1,9 +1,14 @@
 """Records told apart by all that can be seen of them, and shown again from nothing but that.
 
-Equal values may look different: ``Decimal("1.50")`` and ``Decimal("1.5")``, one moment in two time zones, a set filled
-in another order. If they were counted as one value, and that value shown as the first record has it, then one record
-would decide what is shown. So a record is turned into a key that holds its type and everything that can be seen of it,
+Equal values may look different: 1 and 1.0, ``Decimal("1.50")`` and ``Decimal("1.5")``, one moment in two time zones, a
+set filled in another order. If they were counted as one value, and that value shown as the first record has it, then
+one record would decide what is shown. So a record is turned into a key that holds everything that can be seen of it,
 and what is shown is made from the key alone.
+
+How all others look must not depend on one record either, and an array of whole numbers becomes one of floats if a
+single value is missing. So numbers that are equal have one key and one look: False, 0.0 and -0.0 are 0, and 7.0 is 7.
+Decimals have as many digits as they need. In general records that are the same for ``discreet.units.frozen``, which
+says how far data sets are apart, have one key, unless they are of types with methods of their own that say otherwise.
 
 This is possible for a closed list of types: None, bool, int, float, str, bytes, Fraction, Decimal, date, time, datetime
 and timedelta, with a ``datetime.timezone`` or a ``ZoneInfo`` by its name; numpy's scalars as Python's; lists, tuples
@@ -11,6 +16,7 @@ and arrays as tuples; sets as frozensets; and dictionaries as sorted tuples of p
 other types, what is nested deeper than ``DEEPEST`` or has more than ``MOST`` parts, what contains itself.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
@@ -30,6 +36,8 @@ Key = tuple[Any, ...]
 NONE: Key = ("none",)
 DEEPEST = 16
 MOST = 1 << 16
+SHORT = 20
+"""Whole decimals with up to so many zeros at the end are written with them."""
 MICROSECOND = timedelta(microseconds=1)
 
 
@@ -40,12 +48,14 @@ class Unfit(Exception):
 def key_of(record: object) -> Key:
     """Return a key: records have the same one if nothing tells them apart, or if none of them can be shown.
 
-    >>> key_of(Decimal("1.50")) == key_of(Decimal("1.5")), key_of([1, 2]) == key_of((1, 2)), key_of(len) == key_of(None)
-    (False, True, True)
+    >>> key_of(7.0) == key_of(7), key_of([1]) == key_of((1,)), key_of(len) == key_of(None), key_of(7) == key_of("7")
+    (True, True, True, False)
     """
     try:
         return _key(record, DEEPEST, count())
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return NONE
 
 
@@ -59,9 +69,9 @@ def shown(key: Key) -> Any:  # noqa: ANN401 - any record
 
 
 def alike(one: object, other: object) -> bool:
-    """Tell whether two values are of one type and nothing else tells them apart; those without a key must be equal.
+    """Tell whether two values are of one type and have one key; those without a key must be equal.
 
-    >>> alike(float("nan"), float("nan")), alike(0.0, -0.0), alike(np.zeros(2), np.zeros(2))
+    >>> alike(float("nan"), float("nan")), alike(1, 1.0), alike(np.zeros(2), np.zeros(2))
     (True, False, True)
     """
     if type(one) is not type(other):
@@ -75,9 +85,10 @@ def alike(one: object, other: object) -> bool:
 
 
 def _key(record: object, depth: int, parts: "count[int]") -> Key:
-    kind = type(record)
     if next(parts) > MOST or depth < 0:
         raise Unfit
+    record = _unpacked(record)
+    kind = type(record)
     if kind in LEAVES:
         return LEAVES[kind](record)
 
@@ -94,22 +105,42 @@ def _key(record: object, depth: int, parts: "count[int]") -> Key:
         return ("set", *sorted(set(keys(frozenset.__iter__(cast("frozenset[object]", record))))))
     if issubclass(kind, dict):
         return ("tuple", *sorted(keys(iter(dict.items(cast("dict[object, object]", record))))))
-    if issubclass(kind, np.longdouble):
-        return _float(float(cast("np.longdouble", record)))
-    if issubclass(kind, np.generic):
-        return _key(np.generic.item(cast("np.generic", record)), depth - 1, parts)
-    if kind is np.ndarray and cast("np.ndarray[Any, Any]", record).size <= MOST:
-        return _key(cast("np.ndarray[Any, Any]", record).tolist(), depth - 1, parts)
     raise Unfit
 
 
+def _unpacked(record: object) -> object:
+    """Return numpy's scalars and arrays as Python's."""
+    kind = type(record)
+    if issubclass(kind, np.longdouble):
+        return float(cast("np.longdouble", record))
+    if issubclass(kind, np.generic):
+        return np.generic.item(cast("np.generic", record))
+    if kind is np.ndarray and cast("np.ndarray[Any, Any]", record).size <= MOST:
+        values = cast("np.ndarray[Any, Any]", record).tolist()
+        return values if type(values) is list else _unpacked(values)
+    return record
+
+
 def _float(value: float) -> Key:
-    return ("float", value.hex())
+    return ("int", int(value)) if value.is_integer() else ("float", value.hex())
 
 
 def _decimal(value: Decimal) -> Key:
-    sign, digits, exponent = value.as_tuple()
-    return ("decimal", sign, digits, str(exponent))
+    """Return the sign, the digits without zeros at the end but for those of a whole number that is short, and where."""
+    if value.is_nan():
+        return _float(math.nan)
+    sign, digits, place = value.as_tuple()
+    if not isinstance(place, int):
+        return ("decimal", sign, (), place)
+    end = len(digits)
+    while end > 1 and not digits[end - 1]:
+        end -= 1
+    if not digits[end - 1]:
+        return ("decimal", 0, (0,), "0")
+    digits, place = digits[:end], place + len(digits) - end
+    if 0 < place <= SHORT:
+        digits, place = (*digits, *[0] * place), 0
+    return ("decimal", sign, digits, str(place))
 
 
 def _timedelta(value: timedelta) -> Key:
@@ -129,7 +160,9 @@ def _zone(zone: tzinfo | None) -> tuple[str, ...] | None:
         return ()
     if type(zone) is timezone:
         offset, *name = zone.__getinitargs__()  # type: ignore[attr-defined]
-        return (str(offset // MICROSECOND), *map(str, name))
+        if type(offset) is not timedelta or any(type(text) is not str for text in name):
+            return None  # of a class with methods of its own
+        return (str(offset // MICROSECOND), *name)
     name = zone.key if type(zone) is ZoneInfo else None
     return ("", name) if type(name) is str else None
 
@@ -143,7 +176,7 @@ def _placed(text: str, fold: int, zone: tuple[str, ...], kind: Callable[[str], A
 
 LEAVES: dict[type, Callable[[Any], Key]] = {
     type(None): lambda _: NONE,
-    bool: lambda value: ("bool", value),
+    bool: lambda value: ("int", int(value)),
     int: lambda value: ("int", value),
     float: _float,
     str: lambda value: ("str", value),
@@ -158,7 +191,6 @@ LEAVES: dict[type, Callable[[Any], Key]] = {
 
 REBUILT: dict[str, Callable[..., Any]] = {
     "none": lambda: None,
-    "bool": bool,
     "int": int,
     "float": float.fromhex,
     "str": str,

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from discreet.exact import Real, probability
 from discreet.noise.fast import Floats
 
-__all__ = ["NoisyTree", "consistent_weights"]
+__all__ = ["NoisyTree", "consistent_weights", "log_moment"]
 
 Nodes = tuple[npt.NDArray[np.int64], ...]
 
@@ -134,17 +134,24 @@ class NoisyTree:
         return np.geomspace(1 / (self.size * terms * 4), (1 - 1e-6) / self.size, STEPS)
 
     def _log_moment(self, h: Floats) -> Floats:
-        """Return ``log E[e^(h Z)]`` for 0 <= h, in the Laplace case below 1 / scale; for Gaussian noise a bound.
+        return log_moment(self.law, self.size, h)
 
-        Discrete Gaussian noise is sub-Gaussian with its sigma (Canonne, Kamath and Steinke, NeurIPS 2020), because no
-        shift of ``exp(-z^2 / (2 sigma^2))`` sums to more. With ``a = exp(-1 / scale)`` the moment of the other is
-        ``(1 - a)^2 / ((1 - a e^h) (1 - a e^-h))``.
-        """
-        if self.law == "gaussian":
-            return (h * self.size) ** 2 / 2
-        r = 1 / self.size
-        moment: Floats = 2 * np.log(-np.expm1(-r)) - np.log(-np.expm1(h - r)) - np.log(-np.expm1(-h - r))
-        return moment
+
+def log_moment(law: str, size: float, h: Floats) -> Floats:
+    """Return ``log E[e^(h Z)]`` for 0 <= h, in the Laplace case below 1 / scale; for Gaussian noise a bound.
+
+    Discrete Gaussian noise is sub-Gaussian with its sigma (Canonne, Kamath and Steinke, NeurIPS 2020), because no shift
+    of ``exp(-z^2 / (2 sigma^2))`` sums to more. With ``a = exp(-1 / scale)`` the moment of the other is
+    ``(1 - a)^2 / ((1 - a e^h) (1 - a e^-h))``.
+
+    >>> log_moment("gaussian", 2.0, np.array([1.0])).tolist()
+    [2.0]
+    """
+    if law == "gaussian":
+        return (h * size) ** 2 / 2
+    r = 1 / size
+    moment: Floats = 2 * np.log(-np.expm1(-r)) - np.log(-np.expm1(h - r)) - np.log(-np.expm1(-h - r))
+    return moment
 
 
 def consistent_weights(levels: tuple[Floats, ...]) -> tuple[Floats, ...]:

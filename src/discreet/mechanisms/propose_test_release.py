@@ -19,6 +19,7 @@ to its second step, ``refused`` is what it costs where steps are charged as they
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -35,7 +36,7 @@ from discreet.noise.fast import Floats
 from discreet.noise.grid import power_of_two
 from discreet.sensitivity.smooth import ROUNDING, Function
 
-__all__ = ["ProposeTestRelease", "check_function", "fitted"]
+__all__ = ["ProposeTestRelease", "check_function", "fits", "fitted"]
 
 ULP = 2.0**-50
 """The last digits of two values, as a part of the largest there is: more than rounding each of them once or twice."""
@@ -76,6 +77,7 @@ class ProposeTestRelease(Faces):
         if self.grid is not NOT_GIVEN:
             store(self, grid=power_of_two(self.grid))
         _ = self.threshold  # which must exist
+        fits(lambda: self.noise, "bound, epsilon, grid or the range of the function")
 
     def __repr__(self) -> str:
         grid = "" if self.grid is NOT_GIVEN else f", grid={show(self.grid)}"
@@ -151,6 +153,23 @@ def fitted(function: Function, bound: Fraction, epsilon: Fraction, grid: Real) -
     farthest = max(abs(finite(end, "the range of the function")) for end in function.range)
     room = bound * Fraction(ROUNDING) + function.dimension * farthest * Fraction(ULP)  # each entry is rounded
     return Laplace(sensitivity=bound + room, epsilon=epsilon, grid=grid)
+
+
+def fits(make: Callable[[], Laplace], names: str) -> None:
+    """Refuse what has no noise, before there are data: a release that fails would tell of them.
+
+    >>> fits(lambda: Laplace(sensitivity=2**-995, epsilon=1), "sensitivity")
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: sensitivity is too large or too small: scales and grids of the noise must lie
+    between 2^-1000 and 2^1000 whatever the data are. Measure in another unit.
+    """
+    try:
+        make()
+    except InvalidParameter:
+        raise InvalidParameter(
+            f"{names} is too large or too small: scales and grids of the noise must lie between 2^-1000 and 2^1000 "
+            "whatever the data are. Measure in another unit."
+        ) from None
 
 
 def check_function(function: object, name: str) -> None:

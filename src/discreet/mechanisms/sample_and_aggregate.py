@@ -7,13 +7,14 @@ are combined by a mechanism that is private towards one answer. A record is in o
 nothing needs to be known of the function.
 
 The proof. Fix the coins. Replacing a record, or adding one that has coins of its own, changes the rows of one block and
-so one answer out of a fixed number; the mechanism covers that. The coins are independent of the data, and a mixture of
-pairs costs no more than the worst of them. With ``copies`` the data are spread that many times, independently, and a
-record changes as many answers, which is a group.
+so one answer out of a fixed number; the mechanism covers that. The rows of other blocks are the same as before, in the
+sense of ``discreet.units.records``; a column may have become another type by the change of one of its numbers, so
+numbers are handed to the function as floats (see ``discreet.mechanisms.handed``), and equal ones cannot be told apart.
+The coins are independent of the data, and a mixture of pairs costs no more than the worst of them. With ``copies`` the
+data are spread that many times, independently, and a record changes as many answers, which is a group.
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -25,6 +26,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter, RelationMismatch, UnboundedSensitivity
 from discreet.exact import Real, finite, plain, positive, show
 from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.handed import handed
 from discreet.mechanisms.interface import Mechanism, Records
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantile import Quantile
@@ -43,9 +45,11 @@ class SampleAndAggregate(Faces):
 
     Satisfies what ``aggregate`` does for one replaced answer, under ``relation``, whenever the function depends on the
     rows it is given alone: it must keep nothing between two calls, and how long it runs is not hidden. It is given
-    copies, so that rows it changes are changed in no other block. Answers are clamped to the ``bounds``; where it
-    fails, or returns no finite number, its answer is the lower bound, which is an answer like any other. Whatever it
-    raises is a failure, except for KeyboardInterrupt, which passes.
+    copies, so that rows it changes are changed in no other block, and all numbers in them are floats. Where records of
+    other types are the same, such as a list and a tuple or a set filled in another order, the data hold one of these
+    forms by public choice, or the function treats them alike. Answers are clamped to the ``bounds``; where it fails, or
+    returns no finite number, its answer is the lower bound, which is an answer like any other. Whatever it raises is a
+    failure, except for KeyboardInterrupt, which passes.
 
     ``aggregate`` is ``"mean"`` (Laplace noise), ``"median"`` (the exponential mechanism), each of which takes an
     ``epsilon``, or any mechanism for ``blocks * copies`` numbers under replace_one, one with noise fitted to a smooth
@@ -146,7 +150,7 @@ class SampleAndAggregate(Faces):
     def _answer(self, rows: list[Any]) -> float:
         """Return the function of a copy of a block as a number within the bounds, and without a word if it fails."""
         low, high = (float(end) for end in self.bounds)
-        number = quietly(lambda: float(self.function(deepcopy(rows))), otherwise=low)
+        number = quietly(lambda: float(self.function([handed(row) for row in rows])), otherwise=low)
         return min(max(number, low), high) if isfinite(number) else low
 
     def _check_aggregate(self) -> None:

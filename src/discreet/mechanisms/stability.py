@@ -132,9 +132,9 @@ class Mode(Stable):
     records must come or go, or half as many be replaced, before there is a tie; one less is the margin. Ties have
     margin 0, as have their neighbours, so it does not matter which of the tied values is meant.
 
-    Values are told apart by all that can be seen of them, and what is released is made from that alone: 1, 1.0 and True
-    differ, and so do ``Decimal("1.5")`` and ``Decimal("1.50")``. Numbers, texts, dates and times are told apart, and
-    tuples, sets and dictionaries of them; everything else counts as None (see ``discreet.mechanisms.lookalikes``).
+    What is released is made from what tells values apart, and from nothing else: 1, 1.0 and True are one value, shown
+    as 1, and one moment in two time zones is two. Numbers, texts, dates and times are told apart, and tuples, sets and
+    dictionaries of them; everything else counts as None (see ``discreet.mechanisms.lookalikes``).
 
     >>> Mode(epsilon=1, delta=1e-6, relation="add_remove").release(["flu"] * 70 + ["cold"] * 20)
     Outcome(value='flu', passed=True)
@@ -183,5 +183,7 @@ def _rebuilt(key: Key) -> tuple[Key, Any]:
     """Return a key and what it shows; None where that cannot be made, such as a zone that is not known here."""
     try:
         return key, shown(key)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return NONE, None

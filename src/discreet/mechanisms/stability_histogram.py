@@ -23,6 +23,9 @@ epsilon`` the noise has delta 0, and the total is ``1 - (1 - p)^c`` with ``p = a
 A person who is alone in c bins attains it, at this and every larger epsilon: the claim is tight there, and the least T
 with ``1 - (1 - p)^c <= delta`` is the least that is private. With ">=" in place of ">", T would have to be one higher.
 
+Gaussian noise has a delta of its own, but one person cannot both change many large counts and be alone in many bins:
+what this mix costs at worst is in ``discreet.mechanisms.sparse_gaussian``, and is less than both deltas together.
+
 Bins are shown in an order of their own, never that of the data, and look like nothing but their own key.
 """
 
@@ -45,7 +48,7 @@ from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.gaussian_threshold import gaussian_survival
 from discreet.mechanisms.geometric import Geometric
-from discreet.mechanisms.histogram import check_bins, gaussian_sigma, loss_of
+from discreet.mechanisms.histogram import check_bins, loss_of
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.laplace_threshold import laplace_survival
 from discreet.mechanisms.lookalikes import NONE, Key, key_of, shown
@@ -53,6 +56,7 @@ from discreet.mechanisms.optimal_selection import least
 from discreet.mechanisms.partition import Counts, padded, touched
 from discreet.mechanisms.quietly import Silence
 from discreet.mechanisms.scale import store
+from discreet.mechanisms.sparse_gaussian import calibrated, sparse_loss
 from discreet.mechanisms.thresholds import failure, least_threshold
 from discreet.units import Relation, check_relation, records
 
@@ -99,7 +103,7 @@ class StabilityHistogram(Faces):
     Satisfies (``epsilon``, ``delta``)-DP under ``relation``. With ``bins=1`` a record is the bin of a person; else it
     is the list of them, of which every one counts once and only the first ``bins``, in the order in which bins are
     shown. Bins are told apart by all that can be seen of them; see ``discreet.mechanisms.lookalikes``. With
-    ``noise="gaussian"``, for people in many bins, half of delta goes to the noise.
+    ``noise="gaussian"``, for people in many bins, sigma is the least that fits delta, and T the least for this sigma.
 
     >>> pages = StabilityHistogram(epsilon=1, delta=1e-6, relation="replace_one")
     >>> pages.threshold, float(pages.failure)
@@ -139,12 +143,18 @@ class StabilityHistogram(Faces):
     @property
     def unit(self) -> Geometric | DiscreteGaussian:
         """The noise on a single count, which changes by at most one."""
-        return _unit(self.noise, self.touched, Fraction(self.epsilon), Fraction(self.delta))
+        epsilon, delta = Fraction(self.epsilon), Fraction(self.delta)
+        if self.noise == "gaussian":
+            return DiscreteGaussian(sensitivity=1, sigma=calibrated(epsilon, delta, self.bins, self.relation)[0])
+        return Geometric(sensitivity=1, scale=self.touched / epsilon)
 
     @property
     def threshold(self) -> int:
         """A bin is shown if its noisy count is above this: the least number that is private."""
-        return _threshold(self.noise, self.touched, self.bins, Fraction(self.epsilon), Fraction(self.delta))
+        epsilon, delta = Fraction(self.epsilon), Fraction(self.delta)
+        if self.noise == "gaussian":
+            return calibrated(epsilon, delta, self.bins, self.relation)[1]
+        return _threshold(self.touched / epsilon, self.bins, delta)
 
     @property
     def failure(self) -> Fraction:
@@ -159,6 +169,8 @@ class StabilityHistogram(Faces):
     @property
     def loss(self) -> PrivacyLoss:
         """That of ``touched`` counts that change by one each, and that of showing a bin which would not be there."""
+        if isinstance(self.unit, DiscreteGaussian):
+            return sparse_loss(float(self.unit.sigma), self.threshold, self.bins, self.relation, Fraction(self.epsilon))
         return (loss_of(self.unit, self.touched) + PrivacyLoss.approximate(0, self.failure)).under(self.relation)
 
     def release(self, data: Iterable[object], /) -> Bins:
@@ -168,7 +180,9 @@ class StabilityHistogram(Faces):
     def reveal(self, keys: Sequence[object] | npt.NDArray[np.generic], counts: Counts, /) -> Bins:
         """Return the bins that may be shown, of people whom somebody else has counted; for the same loss.
 
-        A person must count at most once in each of at most ``bins`` bins. Bins without anybody may be left out.
+        A person must count at most once in each of at most ``bins`` of the keys. Keys without anybody may be left out.
+        Keys that look the same, such as two of a type that is not told apart, or one that is there twice, are one bin
+        with the largest of their counts, never with the sum: one person may be in all of them.
         """
         return self._show(*_gather(keys, counts))
 
@@ -245,18 +259,8 @@ def _survival(unit: Geometric | DiscreteGaussian, t: int) -> arb:
 
 
 @lru_cache(maxsize=64)
-def _unit(noise: Noise, changed: int, epsilon: Fraction, delta: Fraction) -> Geometric | DiscreteGaussian:
-    if noise == "geometric":
-        return Geometric(sensitivity=1, scale=changed / epsilon)
-    return DiscreteGaussian(sensitivity=1, sigma=gaussian_sigma(changed, epsilon, delta / 2))
-
-
-@lru_cache(maxsize=64)
-def _threshold(noise: Noise, changed: int, bins: int, epsilon: Fraction, delta: Fraction) -> int:
-    """Return the least T for what of delta the noise leaves: both together are ``1 - (1 - f) (1 - g)``."""
-    unit = _unit(noise, changed, epsilon, delta)
-    spent = Fraction(0) if noise == "geometric" else Fraction(loss_of(unit, changed).delta(epsilon))
-    return least_threshold(partial(_survival, unit), bins, 1 - (1 - delta) / (1 - spent))
+def _threshold(scale: Fraction, bins: int, delta: Fraction) -> int:
+    return least_threshold(partial(laplace_survival, scale), bins, delta)
 
 
 def _count(data: Iterable[object], bins: int) -> tuple[Sorted, Counts]:
@@ -275,7 +279,11 @@ def _count(data: Iterable[object], bins: int) -> tuple[Sorted, Counts]:
 
 
 def _gather(keys: Sequence[object] | npt.NDArray[np.generic], counts: Counts) -> tuple[Sorted, Counts]:
-    """Return bins with their counts; those of bins that look the same are added."""
+    """Return bins with their counts; several that look the same are one bin, with the largest of their counts.
+
+    A person may be in several of them, and a sum would move by as many. The largest moves by one, and only if one of
+    them does, so no more bins change than without this.
+    """
     numbers = padded(counts)[: len(counts)]
     if len(keys) != numbers.size:
         raise InvalidInput("keys and counts must be of one length: a count for each bin.")
@@ -288,7 +296,7 @@ def _gather(keys: Sequence[object] | npt.NDArray[np.generic], counts: Counts) ->
     with Silence():
         for record, many in zip(records(keys), numbers.tolist(), strict=True):
             own = _showable(key_of(record), known)
-            tally[own] = tally.get(own, 0) + many
+            tally[own] = max(tally.get(own, 0), many)
     return list(tally), list(tally.values())
 
 
@@ -302,6 +310,8 @@ def _showable(key: Key, known: dict[Key, Key]) -> Key:
         try:
             shown(key)
             known[key] = key
-        except Exception:
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
             known[key] = NONE
     return known[key]

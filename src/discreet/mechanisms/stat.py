@@ -17,6 +17,7 @@ from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.scale import store
+from discreet.quietly import Silence
 from discreet.sensitivity import Mean
 from discreet.sensitivity.total import safely
 
@@ -65,7 +66,9 @@ class STAT(Faces):
 
     def release(self, records: Sequence[Any], /) -> float:
         """Return the noisy mean of the query over the sample."""
-        return self._noise.release(self._mean([safely(self.query, record, otherwise=0) for record in records]))
+        with Silence():
+            answers = [safely(self.query, record, otherwise=0) for record in records]
+        return self._noise.release(self._mean(answers))
 
     def error(self, beta: Real = 0.05) -> float:
         """Return how far the release strays from the mean of the sample, the rounding of its values included."""

@@ -58,6 +58,11 @@ class Entry(Part):
         return str(getattr(self, self.kind))
 
     @property
+    def publishes_exactly(self) -> bool:
+        """Whether some of its numbers are published without noise, because the file says so."""
+        return False
+
+    @property
     def heading(self) -> str:
         """What stands above it in a report."""
         return self.title or self.name

@@ -48,6 +48,11 @@ class HierarchyEntry(Entry):
     )
     where: Text | None = Field(default=None, description="Which rows count", examples=["day >= '2026-01-01'"])
 
+    @property
+    def publishes_exactly(self) -> bool:
+        """Whether the file lists exact tables."""
+        return bool(self.exact)
+
     def listed(self) -> list[list[str]]:
         """Return the tables, written out."""
         return [] if isinstance(self.tables, int) else self.tables

@@ -171,6 +171,7 @@ def _session(source: Source, account: Account) -> Session:
             public={name: source.beside(one) for name, one in file.tables.items()},
             version=file.dataset.version,
             about=json.dumps([file.dataset.source, file.tables], sort_keys=True),
+            exact=[entry.sql(file.dataset.name, file.bounds) for entry in file.releases if entry.publishes_exactly],
         )
     except MissingExtra:
         raise

@@ -65,7 +65,10 @@ def _found(what: str, problem: Callable[[], str]) -> Finding:
     """Return what a check says: it holds where there is no problem. What cannot even be computed does not hold."""
     try:
         wrong = problem()
-    except (DiscreetError, ArithmeticError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (
+        *(DiscreetError, ArithmeticError, ValueError, TypeError, KeyError, AttributeError, RecursionError),
+        *(IndexError, MemoryError),
+    ):
         wrong = "it cannot be computed"
     return Finding(what, not wrong, wrong or "the same")
 

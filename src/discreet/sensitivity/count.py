@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
+from discreet.quietly import Silence
 from discreet.sensitivity.norms import norm
 from discreet.sensitivity.total import holds
 from discreet.units import Relation, check_relation, records
@@ -39,7 +40,10 @@ class Count:
     def __call__(self, data: Iterable[object], /) -> int:
         """Return the count."""
         rows = records(data)
-        return len(rows) if self.where is None else sum(holds(self.where, row) for row in rows)
+        if self.where is None:
+            return len(rows)
+        with Silence():
+            return sum(holds(self.where, row) for row in rows)
 
     def sensitivity(self, p: Real = 1, *, relation: Relation) -> Fraction | float:
         """Return 1; a single number changes by the same amount in every norm."""

@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
+from discreet.quietly import Silence
 from discreet.sensitivity.norms import norm
 from discreet.sensitivity.total import safely
 from discreet.units import Relation, check_relation, records
+from discreet.units.labels import check_labels
 
 __all__ = ["Histogram"]
 
@@ -45,6 +47,7 @@ class Histogram:
             raise InvalidParameter("bins must be a tuple of one or more labels.")
         if len(set(self.bins)) < len(self.bins):
             raise InvalidParameter("bins must be disjoint, and one of them is there twice. List every bin once.")
+        check_labels(self.bins, "bins")
         if self.by is not None and not callable(self.by):
             raise InvalidParameter(f"by must be a function of one record, got {type(self.by).__name__}.")
 
@@ -53,11 +56,11 @@ class Histogram:
         rows = records(data)
         position = {label: i for i, label in enumerate(self.bins)}
         counts = [0] * len(self.bins)
-        for label in rows if self.by is None else (safely(self.by, row, otherwise=NOWHERE) for row in rows):
-            try:
-                counts[position[label]] += 1
-            except (KeyError, TypeError):  # another label, or one that cannot be hashed: counted nowhere
-                continue
+        with Silence():
+            for label in rows if self.by is None else (safely(self.by, row, otherwise=NOWHERE) for row in rows):
+                place = safely(position.get, label, otherwise=None)
+                if place is not None:  # else another label, or one that cannot be looked up: counted nowhere
+                    counts[place] += 1
         return np.array(counts, dtype=np.int64)
 
     def sensitivity(self, p: Real = 1, *, relation: Relation) -> Fraction | float:

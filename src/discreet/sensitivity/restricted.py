@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from discreet.errors import InvalidParameter, RelationMismatch
 from discreet.exact import Real
+from discreet.quietly import Silence
 from discreet.sensitivity.norms import norm
 from discreet.sensitivity.reals import real
 from discreet.sensitivity.smooth.column import once
@@ -83,7 +84,7 @@ class Restricted:
 
     def __call__(self, data: Iterable[object], /) -> Fraction:
         """Return the value, an exact fraction."""
-        known = once(data) if self.distance is not None else [_comparable(record) for record in records(data)]
+        known = once(data) if self.distance is not None else _comparables(data)
         distances = [self._apart(known, one) for one in self.hypothesis]
         reached = [
             value + self.rate * Fraction(apart)
@@ -102,9 +103,10 @@ class Restricted:
         return norm([self.rate], p)
 
 
-def _comparable(record: object) -> Hashable:
-    """Return what stands for a record in a multiset, whatever the record is."""
-    return cast("Hashable", safely(_frozen, record, otherwise=ODD))
+def _comparables(data: Iterable[object]) -> list[Hashable]:
+    """Return what stands for each record in a multiset, whatever the record is."""
+    with Silence():
+        return [cast("Hashable", safely(_frozen, record, otherwise=ODD)) for record in records(data)]
 
 
 def _frozen(record: object) -> Hashable:

@@ -9,12 +9,17 @@ __all__ = ["holds", "safely"]
 def safely(function: Callable[[Any], Any], record: Any, otherwise: Any) -> Any:  # noqa: ANN401 - any record and value
     """Return a function of a record, or something else where it fails: an exception would show that it is there.
 
+    Whatever is raised is a failure, except for KeyboardInterrupt, which passes. A warning would tell as much: who reads
+    records by this does so ``with Silence()``, once for all of them.
+
     >>> safely(lambda x: 1 / x, 0, otherwise=0.0)
     0.0
     """
     try:
         return function(record)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return otherwise
 
 

@@ -1,8 +1,9 @@
 """A hierarchy of areas in one release: whole counts that add up on every level, and what is exact among them.
 
 See ``discreet.synthetic.Hierarchy`` for the measurements and what becomes of them. The intervals of the answer are
-those of the best linear estimates before they were made whole and non-negative: they hold for the true counts, and a
-published count may lie outside its own interval where many small ones had to be moved.
+those of the best linear estimates before they were made whole and non-negative, with the quantile of the normal law and
+one person more, since the noise is whole: a published count may lie outside its own interval where many small ones had
+to be moved.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +16,11 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.session.estimates import Estimates
 from discreet.session.joint import Budgeted, Counted, Joint, Made, coded, half_width
-from discreet.session.post import holds
+from discreet.session.post import COMPARE, holds
 from discreet.synthetic.hierarchy import Cells, Hierarchy, Spine
 from discreet.synthetic.hierarchy.plan import inherited
-from discreet.tables.expressions import Expression, names_in
-from discreet.tables.kinds import Value
+from discreet.tables.expressions import Call, Constant, Expression, Name, names_in
+from discreet.tables.kinds import Value, kind_of
 from discreet.tables.together import Levels
 
 __all__ = ["JointLevels"]
@@ -27,6 +28,8 @@ __all__ = ["JointLevels"]
 EVERYBODY = "everybody"
 PERSONS = "persons"
 MOST_CELLS = 1 << 24
+LATTICE = 1.0
+"""By how much intervals are widened because noise is whole: by one person."""
 
 READ = (
     "An empty key stands for all of its values. Counts are whole, none is negative, and areas are the sums of their "
@@ -34,6 +37,7 @@ READ = (
 )
 
 Area = tuple[Value, ...]
+Listed = Mapping[str, tuple[Value, ...]]
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class JointLevels(Joint):
             raise InvalidParameter(
                 f"{len(self.areas):,} areas with {cells.count:,} cells each exceed {MOST_CELLS:,}. Coarsen a key."
             )
-        _ = self._errors
+        _ = self.spread
 
     @property
     def _others(self) -> dict[str, tuple[Value, ...]]:
@@ -70,7 +74,7 @@ class JointLevels(Joint):
     def hierarchy(self) -> Hierarchy:
         """The mechanism."""
         asked, others = self.asked, self._others
-        queries = {_named(table): table for table in asked.tables}
+        queries = {_key(place): table for place, table in enumerate(asked.tables)}
         levels = (EVERYBODY, *asked.levels)
         shares = None
         if asked.shares is not None:
@@ -83,7 +87,7 @@ class JointLevels(Joint):
             spine=Spine(levels=levels, leaves=tuple((EVERYBODY, *area) for area in self.areas)),
             cells=Cells(
                 attributes=others or {PERSONS: (PERSONS,)},
-                rules={name: _rule(name, rule, tuple(others)) for name, rule in asked.rules},
+                rules={name: _rule(name, rule, others) for name, rule in asked.rules},
             ),
             queries=queries,
             rho=self.cost.rho,
@@ -142,7 +146,7 @@ class JointLevels(Joint):
         return (count,)
 
     @cached_property
-    def _errors(self) -> Mapping[str, Mapping[str, float]]:
+    def spread(self) -> Mapping[str, Mapping[str, float]]:
         """The largest standard deviation of each table on each level."""
         found = self.hierarchy.largest_errors()
         exact = inherited(self.hierarchy.spine, self.hierarchy.invariants)
@@ -152,27 +156,35 @@ class JointLevels(Joint):
                     found[level][name] = 0.0
                 elif not np.isfinite(found[level][name]):
                     raise InvalidParameter(
-                        f"nothing that is measured tells the table by {name} on level {level}: give it a share."
+                        f"nothing that is measured tells the table by {_named(attributes)} on level {level}: give it a "
+                        "share."
                     )
         return found
 
-    def deviations(self) -> dict[str, float]:
-        """That of each table on each level, 0 where it is exact."""
-        return {f"{level}, {name}": found for level, tables in self._errors.items() for name, found in tables.items()}
+    def parts(self) -> list[tuple[str, float]]:
+        """Each table on each level; the deviation is 0 where it is exact."""
+        return [
+            (f"{level}, {_named(table)}", found[_key(place)])
+            for level, found in self.spread.items()
+            for place, table in enumerate(self.asked.tables)
+        ]
+
+    def half_width(self, deviation: float, beta: float) -> float:
+        """The quantile of the normal law, and one person more since noise is whole; nothing where it is exact."""
+        return half_width("gaussian", beta) * deviation + LATTICE if deviation else 0.0
 
     def release(self, counted: Counted, count: str, beta: float) -> Made:
         """Measure and publish: from the largest areas to the smallest, table by table."""
         cells, counts = coded(counted, self.declared)
         released = self.hierarchy.release(self._histogram(cells, counts), seconds=self.seconds)
-        width = half_width(self.kind, beta)
         keys: dict[str, list[Value]] = {name: [] for name in self.names_of_keys}
         value: list[int] = []
         low: list[float] = []
         high: list[float] = []
         for depth, level in enumerate((EVERYBODY, *self.asked.levels)):
-            for table in self.asked.tables:
+            for place, table in enumerate(self.asked.tables):
                 areas, entries = released.spine.nodes(level), released.entries(table)
-                off = width * self._errors[level][_named(table)]
+                off = self.half_width(self.spread[level][_key(place)], beta)
                 whole = released.sums(level, table).reshape(-1)
                 real = released.estimated(level, table).reshape(-1) if off else whole
                 value += whole.tolist()
@@ -203,12 +215,38 @@ class JointLevels(Joint):
         return table
 
 
+def _key(place: int) -> str:
+    """Return what a table is called inside the mechanism: names of keys could meet."""
+    return f"table {place}"
+
+
 def _named(table: Sequence[str]) -> str:
     return ", ".join(table) or "total"
 
 
-def _rule(name: str, rule: Expression, names: tuple[str, ...]) -> Callable[[Mapping[str, object]], bool]:
+def _rule(
+    name: str, rule: Expression, values: Mapping[str, tuple[Value, ...]]
+) -> Callable[[Mapping[str, object]], bool]:
     """Return a rule as a function of a cell; it may look at keys that are no levels."""
-    if wrong := [one for one in names_in(rule) if one not in names]:
+    if wrong := [one for one in names_in(rule) if one not in values]:
         raise InvalidParameter(f"the rule {name!r} looks at {wrong[0]!r}, which is no key besides the levels.")
+    _check_rule(name, rule, values)
     return lambda cell: holds(rule, cell) is True
+
+
+def _check_rule(name: str, rule: Expression, values: Listed) -> None:
+    """Refuse what cannot be evaluated on a cell, and comparisons with values of another type than a key has."""
+    if not isinstance(rule, Call):
+        raise InvalidParameter(f"the rule {name!r} is no condition: compare keys with values.")
+    if rule.function in ("and", "or", "not"):
+        for part in rule.arguments:
+            _check_rule(name, part, values)
+        return
+    if rule.function not in (*COMPARE, "is_in") or not all(isinstance(x, Name | Constant) for x in rule.arguments):
+        raise InvalidParameter(
+            f"the rule {name!r} compares keys with values by =, <>, <, <=, >, >= and IN, joined by AND, OR and NOT."
+        )
+    kinds = {kind_of(value) for one in names_in(rule) for value in values[one]}
+    told = [one.value for one in rule.arguments if isinstance(one, Constant)] + list(rule.options)
+    if any(value is None or kind_of(value) not in kinds for value in told) or len(kinds) > 1:
+        raise InvalidParameter(f"the rule {name!r} compares a key with a value of another type.")

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.noise.fast import Floats
-from discreet.session.joint import Budgeted, Counted, Joint, Made, around, coded, half_width
+from discreet.session.joint import Budgeted, Counted, Joint, Made, around, coded
 from discreet.synthetic.matrix_mechanism import MatrixMechanism
 from discreet.synthetic.operators import Marginals
 from discreet.synthetic.strategies import ResidualPlanner, weighted_marginals
@@ -112,10 +112,10 @@ class JointMargins(Joint):
     def _deviations(self) -> Floats:
         return _deviations(self.workload, self.cost)
 
-    def deviations(self) -> dict[str, float]:
-        """That of each grouping, in which all entries have the same."""
+    def parts(self) -> list[tuple[str, float]]:
+        """The groupings, in each of which all entries have the same deviation."""
         told = [", ".join(one) or "total" for one in self.sets]
-        return dict(zip(told, self._deviations.tolist(), strict=True))
+        return list(zip(told, self._deviations.tolist(), strict=True))
 
     def release(self, counted: Counted, count: str, beta: float) -> Made:
         """Return all groupings, one after the other."""
@@ -129,9 +129,9 @@ class JointMargins(Joint):
             for i, name in enumerate(self.names_of_keys):
                 values = self.declared[i]
                 keys[name] += [values[p] for p in places[one.index(i)].tolist()] if i in one else [None] * rows
-        width = half_width(self.kind, beta)
         errors = [
-            np.full(table.size, width * deviation) for table, deviation in zip(tables, self._deviations, strict=True)
+            np.full(table.size, self.half_width(deviation, beta))
+            for table, deviation in zip(tables, self._deviations.tolist(), strict=True)
         ]
         estimates = around(np.concatenate([table.reshape(-1) for table in tables]), np.concatenate(errors), self.told)
         return {name: tuple(values) for name, values in keys.items()}, {count: estimates}
@@ -166,6 +166,7 @@ def _mechanism(workload: Marginals, cost: Budgeted) -> ResidualPlanner | MatrixM
         epsilon=cost.epsilon,
         discrete=False,
         records=cost.records,
+        partial=cost.relation == "replace_one",
     )
 
 

@@ -12,7 +12,7 @@ from discreet.session.columns import Column
 from discreet.session.estimates import column_names
 from discreet.session.plan import Plan, Settings, make_plan
 from discreet.session.post import check
-from discreet.session.request import Request
+from discreet.session.request import Request, content
 from discreet.session.sources import Tables
 from discreet.tables.order import Salt
 from discreet.tables.query import Query
@@ -31,9 +31,12 @@ STEPS, MOST_SAVED = 13, Fraction(8)
 class Planner:
     """Makes plans of queries on some tables, for one account."""
 
-    def __init__(self, tables: Tables, unit: Row | Person, account: Account) -> None:
+    def __init__(self, tables: Tables, unit: Row | Person, account: Account, exact: Sequence[str | Query] = ()) -> None:
         self.tables, self.unit, self.account = tables, unit, account
         self.salt = Salt.fresh()
+        if isinstance(exact, str | Query):
+            raise InvalidParameter("exact is a list of queries: exact=[sql].")
+        self.exact = tuple(exact)
 
     def plan(self, request: Request) -> Plan:
         """Return the plan of one request: at its epsilon, for its error, or at a tenth of the budget."""
@@ -150,6 +153,12 @@ class Planner:
         if plan.joint is not None:
             names = [plan.joint.names(column.name) for column in plan.columns]
         check(query, column_names(plan.key_names, [name for several in names for name in several]))
+        listed = (content(self._described(one)) for one in self.exact)
+        if plan.joint is not None and plan.joint.exact and content(query) not in listed:
+            raise InvalidParameter(
+                "this query publishes numbers without noise, and whoever asks cannot decide that. The curator lists it "
+                "when the session is opened: dp.Session(..., exact=[query])."
+            )
         return plan
 
     def share(self, plan: Plan) -> Fraction:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypedDict
 
@@ -12,7 +12,7 @@ from discreet.exact import Real, finite, positive, probability
 from discreet.session.plan import KeySelection, Settings
 from discreet.tables.query import Query
 
-__all__ = ["Chosen", "Request"]
+__all__ = ["Chosen", "Request", "content"]
 
 NOISES = ("auto", "gaussian", "laplace")
 KEYS = ("gaussian", "laplace", "optimal")
@@ -120,6 +120,16 @@ class Request:
             "count_groups": bool(self.count_groups),
         }
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def content(query: Query) -> str:
+    """Return everything about a query that decides what is counted, and how: the same for queries that ask the same.
+
+    >>> content(Query("a")) == content(Query("a").limit(3)), content(Query("a")) == content(Query("b"))
+    (True, False)
+    """
+    plain = replace(query, kept=None, order=(), most=None, epsilon=None, delta=None)
+    return json.dumps(_told_apart(plain), sort_keys=True)
 
 
 def _told_apart(value: object) -> object:

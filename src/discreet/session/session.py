@@ -45,6 +45,7 @@ class Session:
     ``Ledger``, which outlives it; ``version`` names the state of the private data there, and
     ``about`` whatever else tells its requests apart from those of others. To read a table of a database that is open
     already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a Spark session.
+    ``exact`` lists the queries whose hierarchies may publish numbers without noise; nobody who asks can add to them.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -79,6 +80,7 @@ class Session:
         version: str | None = None,
         about: str = "",
         engine: object = None,
+        exact: Sequence[str | Query] = (),
         memory: str | None = None,
         threads: int | None = None,
         progress: bool | None = None,
@@ -98,7 +100,7 @@ class Session:
         settings = {"memory": memory, "threads": threads}
         self._tables = Tables(data, schema=schema, name=name, public=public, key=key, engine=engine, settings=settings)
         self._account.protect(self._tables.protected)
-        self._planner = Planner(self._tables, unit, self._account)
+        self._planner = Planner(self._tables, unit, self._account, exact)
         self._version, self._about = version, about
         self._book = book_of(self._account)
         self._watcher = Watcher(progress)

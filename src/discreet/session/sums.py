@@ -97,20 +97,16 @@ class JointSums(Joint):
         return count, f"{count}_up_to"
 
     @property
-    def _each(self) -> tuple[Floats, Floats]:
+    def each(self) -> tuple[Floats, Floats]:
         """The standard deviations of the bins of a row, and of the sums up to each."""
         parts = _unit_variances(self.asked, self.bins, self.kind)
         scale = self.mechanism.unit_variance
         return np.sqrt(np.array(parts[0]) * scale), np.sqrt(np.array(parts[1]) * scale)
 
-    def deviations(self) -> dict[str, float]:
+    def parts(self) -> list[tuple[str, float]]:
         """The largest of bins, and of sums."""
-        bins, sums = self._each
-        return {"a bin": float(bins.max()), "a sum from the first bin": float(sums.max())}
-
-    def all_deviations(self) -> list[float]:
-        """Those of bins and of sums."""
-        return [float(each) for part in self._each for each in part]
+        bins, sums = self.each
+        return [("a bin", float(bins.max())), ("a sum from the first bin", float(sums.max()))]
 
     def release(self, counted: Counted, count: str, beta: float) -> Made:
         """Return one row for each bin."""
@@ -123,7 +119,7 @@ class JointSums(Joint):
         values = (estimate, np.cumsum(estimate, axis=1))
         columns = {
             name: around(part.reshape(-1), np.tile(width * each, self.rows), self.told)
-            for name, part, each in zip(self.names(count), values, self._each, strict=True)
+            for name, part, each in zip(self.names(count), values, self.each, strict=True)
         }
         places = np.indices(sizes).reshape(len(sizes), -1)
         keys = {
@@ -145,6 +141,7 @@ def _mechanism(asked: Asked, rows: int, bins: int, cost: Budgeted) -> MatrixMech
         rho=cost.rho,
         discrete=False,
         records=cost.records,
+        partial=cost.relation == "replace_one",
     )
 
 

@@ -86,7 +86,8 @@ class MatrixMechanism(Faces):
     whole numbers, or continuous on a public grid: ``discrete`` chooses, see ``calibrated_noise``. Counts beyond
     ``largest_count`` are clamped to it, whatever their size; a record that moves into or out of a cell that is full
     then changes one cell alone, and the noise is for that as well: see ``charged``. Where neighbours differ by a person
-    who has up to ``records`` records, in one cell or several, the noise is so many times as large. With ``nonnegative``
+    who has up to ``records`` records, in one cell or several, the noise is so many times as large. With ``partial`` a
+    record may be counted nowhere, so that under replace_one, too, how many are counted is secret. With ``nonnegative``
     the estimated histogram has no cell below 0, which costs nothing, and no error is promised.
 
     >>> from discreet.synthetic.operators import Identity, Prefix
@@ -107,6 +108,7 @@ class MatrixMechanism(Faces):
     discrete: bool | None = None
     nonnegative: bool = False
     records: int = 1
+    partial: bool = False
     noise: Noise = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -119,7 +121,11 @@ class MatrixMechanism(Faces):
                 f"the workload is on {self.workload.shape[1]} cells and the strategy on {self.strategy.shape[1]}; they "
                 "must agree."
             )
-        chosen: dict[str, Any] = {"discrete": self.discrete, "nonnegative": self.nonnegative}
+        chosen: dict[str, Any] = {
+            "discrete": self.discrete,
+            "nonnegative": self.nonnegative,
+            "partial": self.partial,
+        }
         for name, value in chosen.items():
             if not isinstance(value, bool) and not (value is None and name == "discrete"):
                 raise InvalidParameter(f"{name} must be True or False, got {type(value).__name__}.")
@@ -132,6 +138,7 @@ class MatrixMechanism(Faces):
             delta=self.delta,
             rho=self.rho,
             records=self.records,
+            partial=self.partial,
         )
         object.__setattr__(self, "noise", noise)
         if not self.strategy.determines_cells and self._cheap():
@@ -147,6 +154,7 @@ class MatrixMechanism(Faces):
         said += "" if self.discrete is None else f", discrete={self.discrete}"
         said += ", nonnegative=True" if self.nonnegative else ""
         said += "" if self.records == 1 else f", records={self.records}"
+        said += ", partial=True" if self.partial else ""
         return (
             f"MatrixMechanism(workload={self.workload!r}, strategy={self.strategy!r}, relation={self.relation!r}{said})"
         )
@@ -159,7 +167,7 @@ class MatrixMechanism(Faces):
     @property
     def sensitivity(self) -> Change:
         """How far one record moves what is measured, in the norm of the noise; a person moves it by all of hers."""
-        return charged(self.strategy, norm_of(self.noise), self.relation)
+        return charged(self.strategy, norm_of(self.noise), self.relation, partial=self.partial)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -237,19 +245,20 @@ class MatrixMechanism(Faces):
         return counts.reshape(-1)
 
 
-def charged(strategy: Operator, p: int, relation: Relation) -> Change:
+def charged(strategy: Operator, p: int, relation: Relation, *, partial: bool = False) -> Change:
     """Return how far one record moves a strategy on counts that are clamped.
 
     Under replace_one a record leaves one cell and comes into another, but for cells that are full: there it may change
     one of both, so that the largest column counts as well, if it is larger than the distance of any two. A strategy
-    whose columns are all alike measures what is public, and its change is 0.
+    whose columns are all alike measures what is public, and its change is 0; unless a record may be counted nowhere
+    (``partial``).
 
     >>> from discreet.synthetic.operators import Prefix
     >>> Prefix(size=4).change(1, relation="replace_one").power, charged(Prefix(size=4), 1, "replace_one").power
     (Fraction(3, 1), Fraction(4, 1))
     """
     moved = strategy.change(p, relation=relation)
-    if relation == "add_remove" or not moved.power:
+    if relation == "add_remove" or not (moved.power or partial):
         return moved
     return max(moved, strategy.change(p, relation="add_remove"), key=lambda change: change.power)
 
@@ -263,6 +272,7 @@ def calibrated_noise(
     delta: Real | None = None,
     rho: Real | None = None,
     records: int = 1,
+    partial: bool = False,
 ) -> Noise:
     """Return the noise for the whole matrix of a strategy: Laplace for epsilon alone, Gaussian otherwise.
 
@@ -278,7 +288,7 @@ def calibrated_noise(
     p = 1 if rho is None and delta is None else 2
     if discrete is None:
         discrete = strategy.denominator == 1 and delta is None
-    power = charged(strategy, p, relation).power * (strategy.denominator * records) ** p
+    power = charged(strategy, p, relation, partial=partial).power * (strategy.denominator * records) ** p
     if not power:
         raise InvalidParameter(
             f"nothing that this strategy measures changes between {relation} neighbours: it is public, without noise."

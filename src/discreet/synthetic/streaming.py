@@ -25,7 +25,7 @@ from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
-from discreet.synthetic.matrix_mechanism import Noise, calibrated_noise, noise_variance
+from discreet.synthetic.matrix_mechanism import Noise, calibrated_noise, noise_variance, norm_of
 from discreet.synthetic.operators.operator import Array, Operator, positive_size
 from discreet.synthetic.operators.whole import clamped
 from discreet.synthetic.strategies.expected import Expected
@@ -102,6 +102,13 @@ class CompleteNodes(Operator):
         first = self.size.bit_length() - 1
         rest = self.size - (1 << first)
         return max(2 * first, first + 1 + rest.bit_length() if rest else 0), True
+
+    def furthest_cells(self, p: int, /) -> tuple[int, int]:
+        """Those two steps: the first one, and the first of the other half or of the second block."""
+        first = self.size.bit_length() - 1
+        rest = self.size - (1 << first)
+        across = rest and first + 1 + rest.bit_length() >= 2 * first
+        return 0, (1 << first) if across else (1 << first) // 2
 
     def _ends(self) -> tuple[Array, Array]:
         nodes = [(t - (1 << height), t) for t in range(1, self.size + 1) for height in _completed(t)]
@@ -195,11 +202,12 @@ class RunningTotal(Faces):
         return Expected(float(variances.sum()), np.sqrt(variances))
 
     def worst_case(self) -> tuple[Array, Array]:
-        """A record at the first step, which is gone or, under replace_one, at the last."""
+        """A record at the first step, which is gone or, under replace_one, at the one that is measured most apart."""
         one, other = np.zeros(self.steps, dtype=np.int64), np.zeros(self.steps, dtype=np.int64)
-        one[0] = 1
+        here, there = self.strategy.furthest_cells(norm_of(self.noise))
+        one[here] = 1
         if self.relation == "replace_one":
-            other[-1] = 1
+            other[there] = 1
         return one, other
 
     def _repr_html_(self) -> str:

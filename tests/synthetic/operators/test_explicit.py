@@ -1,3 +1,5 @@
+import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -94,3 +96,15 @@ def test_the_sensitivity_of_floats_is_exact():
     assert Explicit(matrix=[[0.5, 0.25]]).sensitivity(1, relation="add_remove") == Fraction(1, 2)
     assert Explicit(matrix=[[1, 2], [1, 2]]).sensitivity(2, relation="replace_one") == pytest.approx(2**0.5, rel=1e-15)
     assert Explicit(matrix=[[0, 0]]).sensitivity(2, relation="add_remove") == 0
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_cannot_be_written_to_either(again):
+    made = Explicit(matrix=[[1, 0], [Fraction(1, 2), 1]])
+    copied = again(made)
+    assert copied == made
+    assert copied.denominator == 2
+    for name in ("data", "indices", "indptr"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(copied.matrix.entries, name)[0] = 7
+        assert not getattr(made.matrix.entries, name).flags.writeable

@@ -280,6 +280,6 @@ def test_settings_and_records_are_checked():
         planner(Marginals(sizes=(3,), of=((),)), "replace_one")
     with pytest.raises(RelationMismatch):
         planner(relation="both")
-    for records in (np.zeros(3, dtype=int), np.zeros((2, 2), dtype=int), np.zeros((2, 3)), [["a", "b", "c"]]):
+    for records in (np.zeros(3, dtype=int), np.zeros((2, 2), dtype=int), np.full((2, 3), "a"), "abc", {"a": 1}):
         with pytest.raises(InvalidInput):
             planner().release(records)

@@ -5,7 +5,7 @@ a pair means nothing, and an edge that is there twice counts once. Adding or rem
 one edge, so what holds for edge neighbours holds under ``add_remove``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ from scipy import sparse
 
 from discreet.errors import InvalidParameter
 from discreet.exact import show
+from discreet.quietly import Silence
 from discreet.sensitivity.smooth.column import number, pairs
 from discreet.sensitivity.total import safely
 from discreet.units import Relation
@@ -123,7 +124,11 @@ def check_whole(value: object, name: str, *, least: int = 1, most: int = MOST_VE
 
 def _pairs(data: Iterable[object]) -> Integers:
     """Return the records as pairs of integers, -1 where there is none."""
-    array = pairs(data)
+    with Silence():
+        return _read(pairs(data))
+
+
+def _read(array: npt.NDArray[Any] | Sequence[object]) -> Integers:
     if isinstance(array, np.ndarray):
         if array.dtype.kind == "f":
             array = array.astype(np.float64)

@@ -27,6 +27,10 @@ PLAIN = frozenset(
 )
 """Numbers that numpy reads as they are."""
 
+READ_AS_THEY_ARE = frozenset(map(id, PLAIN))
+ROWS = frozenset({id(tuple), id(list)})
+"""Types by their identity: a class may say anything of its hash and of what it equals."""
+
 
 def once(data: Any) -> Any:  # noqa: ANN401 - any data
     """Return data that can be read several times: what is gone once it was read becomes a list.
@@ -46,10 +50,8 @@ def number(value: object) -> Fraction | float:
     >>> number(0.5), number("7"), number(np.timedelta64(3))
     (Fraction(1, 2), nan, nan)
     """
-    if isinstance(value, np.timedelta64):  # numpy takes durations for integers, and a missing one for none
-        return np.nan
     with np.errstate(all="ignore"):
-        read: Fraction | float = safely(real, value, otherwise=np.nan)
+        read: Fraction | float = safely(_real, value, otherwise=np.nan)
     return read
 
 
@@ -70,7 +72,7 @@ def column(data: Any) -> Array | Sequence[object]:  # noqa: ANN401 - any numbers
         if array is not None:
             return list(array) if array.ndim == 1 and not _fits(array) else array
     rows = rows_of(data)
-    if not set(map(type, rows)) <= PLAIN:
+    if not _types(rows) <= READ_AS_THEY_ARE:
         return rows
     array = safely(array_of, rows, otherwise=None)
     return array if array is not None and _fits(array) else rows
@@ -91,8 +93,18 @@ def pairs(data: Any) -> Array | Sequence[object]:  # noqa: ANN401 - any pairs of
     return rows_of(rows)
 
 
+def _real(value: object) -> Fraction | float:
+    if isinstance(value, np.timedelta64):  # numpy takes durations for integers, and a missing one for none
+        return np.nan
+    return real(value)
+
+
 def _plain_pairs(rows: Sequence[Any]) -> bool:
-    return set(map(type, rows)) <= {tuple, list} and set(map(type, chain.from_iterable(rows))) <= PLAIN
+    return _types(rows) <= ROWS and _types(chain.from_iterable(rows)) <= READ_AS_THEY_ARE
+
+
+def _types(values: Iterable[object]) -> set[int]:
+    return set(map(id, map(type, values)))
 
 
 def _fits(array: Array) -> bool:

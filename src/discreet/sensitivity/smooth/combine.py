@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.errors import InvalidParameter, RelationMismatch
 from discreet.exact import Real, finite, plain, positive
+from discreet.quietly import quietly
 from discreet.sensitivity.smooth.column import once
 from discreet.sensitivity.smooth.combined import Combined
 from discreet.sensitivity.smooth.constant import check_range
@@ -148,7 +149,8 @@ class Lipschitz(Scalar):
 
     ``|g(f(x)) - g(f(y))| <= constant |f(x) - f(y)|``, so bounds are multiplied. The map takes a ``Fraction``; that it
     keeps its promise between the ends of the function's range, and maps into ``range``, is the caller's word. What its
-    results may be off by, rounded as floats are, is ``error``, which is added twice to the bounds.
+    results may be off by, rounded as floats are, is ``error``, which is added twice to the bounds. Where the map fails,
+    or gives no number, nothing tells so, and the value is the least of the ``range``: its promise is about that too.
 
     >>> from discreet.sensitivity.smooth.order import Median
     >>> distance = Lipschitz(function=Median(bounds=(0, 9)), map=lambda m: abs(m - 5), constant=1, range=(0, 5))
@@ -185,7 +187,8 @@ class Lipschitz(Scalar):
         """Look at a data set."""
         part = self.function.at(records)
         low, high = (Fraction(end) for end in self.range)
-        value = min(max(Fraction(self.map(_number(part))), low), high)
+        found = quietly(lambda: Fraction(self.map(_number(part))), otherwise=low)
+        value = min(max(found, low), high)
         return Combined(value, (part,), partial(_line, float(self.constant), 2 * float(self.error)))
 
 

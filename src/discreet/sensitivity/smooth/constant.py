@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite, plain, upward
+from discreet.quietly import Silence
 from discreet.sensitivity.smooth.column import once
 from discreet.sensitivity.smooth.levels import LEAST, Levels
 from discreet.sensitivity.smooth.scalar import Scalar
@@ -59,9 +60,10 @@ class Constant(Scalar):
         low, high = (Fraction(end) for end in self.range)
         most = upward(Fraction(self.query.sensitivity(relation=self.relation)))
         data = once(records)
-        answer = safely(self._answer, data, otherwise=None)
-        if answer is None:
-            answer = safely(self._answer, safely(self._readable, data, otherwise=None), otherwise=low)
+        with Silence():
+            answer = safely(self._answer, data, otherwise=None)
+            if answer is None:
+                answer = safely(self._answer, safely(self._readable, data, otherwise=None), otherwise=low)
         return Levels(value=min(max(answer, low), high), levels=np.array([max(most, LEAST)]))
 
     def _answer(self, records: Any) -> Fraction:  # noqa: ANN401

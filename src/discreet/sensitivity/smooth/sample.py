@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
 from discreet.exact import Real, finite, log2_floor
+from discreet.quietly import Silence
 from discreet.sensitivity.smooth.column import column, number
 
 __all__ = ["Bounds", "Fixed", "Floats", "check_bounds", "numbers", "sample"]
@@ -125,9 +126,10 @@ def sample(
 
 def numbers(records: Any, low: float, high: float) -> npt.NDArray[Any]:  # noqa: ANN401 - any numbers
     """Return a vector that can be clamped: as it is, or read one by one where floats would not hold its numbers."""
-    given = column(records)
-    if not isinstance(given, np.ndarray):
-        return np.array([_clamped(row, low, high) for row in given], dtype=np.float64)
+    with Silence():
+        given = column(records)
+        if not isinstance(given, np.ndarray):
+            return np.array([_clamped(row, low, high) for row in given], dtype=np.float64)
     if given.ndim != 1:
         raise InvalidInput(f"a sample is a vector of numbers, got {given.ndim} dimensions. Pass one column.")
     return given

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, show
+from discreet.quietly import Silence
 from discreet.sensitivity.size import check_size
 from discreet.sensitivity.smooth.column import number, pairs
 from discreet.sensitivity.smooth.function import Vicinity
@@ -115,10 +116,11 @@ def _slopes(points: Floats, pairs: npt.NDArray[np.intp]) -> Floats:
 
 
 def _points(data: Iterable[object], size: int | None) -> Floats:
-    array = pairs(data)
-    if not isinstance(array, np.ndarray):
-        missing = (np.nan, np.nan)
-        array = np.array([safely(_point, row, otherwise=missing) for row in array]).reshape(-1, 2)
+    with Silence():
+        array = pairs(data)
+        if not isinstance(array, np.ndarray):
+            missing = (np.nan, np.nan)
+            array = np.array([safely(_point, row, otherwise=missing) for row in array]).reshape(-1, 2)
     points: Floats = array.astype(np.float64)
     if size is None:
         return points

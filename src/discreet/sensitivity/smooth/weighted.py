@@ -38,6 +38,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, finite, positive
 from discreet.exact import probability as a_probability
+from discreet.quietly import Silence
 from discreet.sensitivity.smooth.column import column, number, once
 from discreet.sensitivity.smooth.distance import check_distance
 from discreet.sensitivity.smooth.function import ROUNDING
@@ -278,7 +279,11 @@ def _halves(blocks: Cells) -> Cells:
 
 def _whole(values: Any, missing: int) -> Cells:  # noqa: ANN401 - a vector of numbers
     """Return whole numbers of 64 bits; a list that is not all integers is read one by one, as floats would round."""
-    rows = once(values)
+    with Silence():
+        return _read(once(values), missing)
+
+
+def _read(rows: Any, missing: int) -> Cells:  # noqa: ANN401
     given = column(rows)
     kind = given.dtype.kind if isinstance(given, np.ndarray) else ""
     if isinstance(given, np.ndarray) and kind in "biu":

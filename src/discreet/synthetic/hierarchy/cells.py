@@ -24,6 +24,7 @@ import numpy.typing as npt
 from discreet.errors import InvalidInput, InvalidParameter
 from discreet.synthetic.consistency.tree import Places
 from discreet.synthetic.hierarchy.spine import codes_of, listed
+from discreet.units.labels import check_labels
 
 __all__ = ["Cells"]
 
@@ -54,6 +55,8 @@ class Cells:
         listed = {name: tuple(values) for name, values in self.attributes.items()}
         if not listed or any(len(v) == 0 or len(set(v)) < len(v) for v in listed.values()):
             raise InvalidParameter("attributes must be one or more, each with one or more different values.")
+        for values in listed.values():
+            check_labels(values, "values of attributes")
         shape = tuple(len(values) for values in listed.values())
         if np.prod(shape, dtype=object) > MOST_CELLS:
             raise InvalidParameter(f"there are at most {MOST_CELLS} cells; coarsen an attribute.")

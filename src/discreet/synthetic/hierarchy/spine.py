@@ -12,7 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput, InvalidParameter
+from discreet.quietly import Silence
+from discreet.sensitivity.total import safely
 from discreet.synthetic.consistency.tree import Places
+from discreet.units.labels import check_labels
 
 __all__ = ["Path", "Spine", "codes_of", "listed"]
 
@@ -43,6 +46,7 @@ class Spine:
             raise InvalidParameter(
                 f"every leaf must have a path of {len(self.levels)} names, one for each level, and there must be one."
             )
+        check_labels(self.leaves, "names of areas")
         if len(set(self.leaves)) < len(self.leaves):
             raise InvalidParameter("a leaf is listed twice; list every smallest area once.")
 
@@ -109,14 +113,9 @@ def codes_of(values: Sequence[Any], known: Sequence[Hashable]) -> Places:
     [1, -1, -1]
     """
     place = {value: i for i, value in enumerate(known)}
-
-    def code(value: Hashable) -> int:
-        try:
-            return place.get(value, -1)
-        except Exception:  # it cannot be hashed or compared, so it is none of those known
-            return -1
-
-    return np.fromiter((code(value) for value in values), dtype=np.int64, count=len(values))
+    with Silence():  # what cannot be hashed or compared is none of those known
+        codes = (safely(place.get, value, otherwise=None) for value in values)
+        return np.fromiter((-1 if code is None else code for code in codes), dtype=np.int64, count=len(values))
 
 
 def listed(column: Iterable[Any]) -> list[Any]:

@@ -1,6 +1,7 @@
 """A matrix that is written out."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -131,15 +132,27 @@ class _Whole:
         square = sum(int(value) ** 2 for value in np.unique(np.abs(entries.data))) * max(1, entries.shape[0])
         if square >= HELD:
             raise _too_many_digits()
-        for array in (entries.data, entries.indices, entries.indptr):
-            array.setflags(write=False)
-        return cls(entries, common)
+        return cls(_sealed(entries), common)
+
+    def __reduce__(self) -> "tuple[Callable[..., _Whole], tuple[object, ...]]":
+        return _again, (self.entries.copy(), self.denominator)
 
     @property
     def key(self) -> tuple[object, ...]:
         """What tells two matrices apart."""
         held = self.entries
         return held.shape, self.denominator, held.data.tobytes(), tuple(held.indices), tuple(held.indptr)
+
+
+def _sealed(entries: Any) -> Any:  # noqa: ANN401 - a sparse array
+    for array in (entries.data, entries.indices, entries.indptr):
+        array.setflags(write=False)
+    return entries
+
+
+def _again(entries: Any, denominator: int) -> _Whole:  # noqa: ANN401
+    """Return what was copied or pickled; numpy gives back arrays that can be written to."""
+    return _Whole(_sealed(entries), denominator)
 
 
 def _whole_values(values: Array) -> tuple[npt.NDArray[np.int64], int]:

@@ -211,6 +211,25 @@ class Operator(ABC):
             return _largest_distance(self.whole_matvec(np.eye(cells, dtype=np.int64)), p), True
         return largest * (2 if alike else 4), False
 
+    def furthest_cells(self, p: int, /) -> tuple[int, int]:
+        """Return two cells whose columns are the furthest apart in the p-norm.
+
+        Where there are too many cells to look at all pairs, it is a cell of the largest column and the one that is the
+        furthest from it in L2 norm: for most operators that is the same.
+
+        >>> from discreet.synthetic.operators import Explicit
+        >>> Explicit(matrix=[[3, 0, 0], [0, 2, -2]]).furthest_cells(2)
+        (1, 2)
+        """
+        rows, cells = self.shape
+        if cells * cells * rows <= FEW and self.reach < HELD:
+            return _furthest(self.whole_matvec(np.eye(cells, dtype=np.int64)), p)
+        norms = self.column_norms(2).astype(np.float64)
+        one = np.zeros(cells)
+        one[place := int(np.argmax(self.column_norms(p)))] = 1.0
+        overlap = np.asarray(self.whole_rmatvec(self.whole_matvec(one)), dtype=np.float64)
+        return place, int(np.argmax(norms - 2 * overlap))
+
     def change(self, p: Real, *, relation: str) -> Change:
         """Return how far one record moves the answers, exactly where that is possible.
 
@@ -277,6 +296,14 @@ def _columns(values: npt.ArrayLike, length: int) -> Array:
     if array.ndim not in (1, 2) or array.shape[0] != length:
         raise InvalidInput(f"this operator takes {length} numbers, or as many rows, got an array of {array.shape}.")
     return array
+
+
+def _furthest(whole: Array, p: int) -> tuple[int, int]:
+    columns = whole.T.astype(object) if int(np.abs(whole).max(initial=0)) ** p * len(whole) >= HELD // 4 else whole.T
+    furthest = [(np.abs(columns - column) ** p).sum(axis=1) for column in columns]
+    best = [int(np.argmax(distances)) for distances in furthest]
+    first = max(range(len(best)), key=lambda i: furthest[i][best[i]])
+    return first, best[first]
 
 
 def _largest_distance(whole: Array, p: int) -> int:

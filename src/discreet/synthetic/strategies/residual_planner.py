@@ -101,11 +101,12 @@ class ResidualPlanner(Faces):
 
     Satisfies ``rho``-zCDP, or (epsilon, delta)-DP by the exact curve of the Gaussian mechanism, whenever neighbours
     differ by one record in the sense of ``relation``. Codes outside an attribute's size are clamped to it, whatever
-    their size, and what is no whole number is the code 0: no record is refused. The weights of the workload say which tables shall be more accurate. Under replace_one the number of
-    records is public, and released as it is; more than ``largest_count`` are refused. With ``partial`` it is not:
-    somebody may be counted nowhere, and the number of those who are counted is measured like the rest. Then, as under
-    add_remove, the counts of a table are clamped so that its residual is exact, at ``largest_count`` or above. Where
-    neighbours differ by a person who has up to ``records`` records, the noise is so many times as large.
+    their size, and what is no whole number is the code 0: no record is refused. The weights of the workload say which
+    tables shall be more accurate. Under replace_one the number of records is public, and released as it is; more than
+    ``largest_count`` are refused. With ``partial`` it is not: somebody may be counted nowhere, and the number of those
+    who are counted is measured like the rest. Then, as under add_remove, the counts of a table are clamped so that its
+    residual is exact, at ``largest_count`` or above. Where neighbours differ by a person who has up to ``records``
+    records, the noise is so many times as large.
 
     >>> planner = ResidualPlanner(workload=Marginals.of_order((4, 4, 4), 2), rho=0.5, relation="add_remove")
     >>> round(planner.loss.rho, 9)
@@ -350,7 +351,7 @@ def _replaced_cost(sizes: tuple[int, ...], noise: Mapping[Attributes, float], *,
     used = [i for i in wide if any(i in inner for inner in terms)]
     if len(used) > ENUMERATED:
         return sum((_up(4 * _cost(sizes, inner) / Fraction(_variance(v))) for inner, v in terms.items()), Fraction(0))
-    differ = np.array(list(product((False, True), repeat=len(used)))).reshape(-1, len(used))
+    differ = np.array(list(product((False, True), repeat=len(used)))).reshape(2 ** len(used), len(used))
     factor = {i: np.where(differ[:, k], -1.0 / sizes[i], 1 - 1.0 / sizes[i]) for k, i in enumerate(used)}
     total = np.zeros(len(differ))
     for inner, value in terms.items():

@@ -89,14 +89,21 @@ class SquareRoot(Operator):
         Columns i < j differ by the first ``j - i`` terms and then by differences of the series, all of one sign, and
         the more of these the earlier they start.
         """
-        values = series(self.size)
         if self.size > FULLY:
             return 2 * self.largest_column(p), False
-        found = 0
-        for shift in range(1, self.size):
-            rest = values[: self.size - shift] - values[shift:]
-            found = max(found, int((values[:shift] ** p).sum() + (rest**p).sum()))
-        return found, True
+        return self._from_the_first(self.furthest_cells(p)[1], p), True
+
+    def furthest_cells(self, p: int, /) -> tuple[int, int]:
+        """The first cell, and another one."""
+        if self.size > FULLY:
+            return Operator.furthest_cells(self, p)
+        return 0, max(range(self.size), key=lambda shift: self._from_the_first(shift, p))
+
+    def _from_the_first(self, shift: int, p: int) -> int:
+        """Return the p-th power of the distance of a column from the first."""
+        values = series(self.size)
+        rest = values[: self.size - shift] - values[shift:]
+        return int((values[:shift] ** p).sum() + (rest**p).sum())
 
     def gram(self) -> Floats:
         """Return the products of the shifted series."""
