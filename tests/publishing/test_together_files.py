@@ -2,6 +2,7 @@
 
 import csv
 import json
+from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -121,15 +122,54 @@ def another_noise(told):
 
 def less_sensitivity(told):
     for term in told["releases"][2]["loss"]["terms"]:
-        term["squared_sensitivity"] = 1
-        term["sigma_squared"] = str(int(float(term["sigma_squared"].split("/")[0])))
+        old = Fraction(term["sigma_squared"])
+        term["squared_sensitivity"], term["sigma_squared"] = 1, str(old * Fraction(1, int(term["squared_sensitivity"])))
+
+
+def no_width(told):
+    for column in told["releases"][2]["answer"]["columns"]:
+        column["low"] = column["high"] = [float(value) for value in column["value"]]
+
+
+def far_off(told):
+    for column in told["releases"][0]["answer"]["columns"]:
+        column["value"] = [value + 10.0**6 for value in column["value"]]
+
+
+def other_rows(told):
+    """Each interval as wide as that of another bin."""
+    for column in told["releases"][1]["answer"]["columns"]:
+        middle = column["value"]
+        widths = [(high - low) / 2 for low, high in zip(column["low"], column["high"], strict=True)]
+        column["low"] = [value - min(widths) for value in middle]
+        column["high"] = [value + min(widths) for value in middle]
+
+
+def large_and_narrow(told):
+    for column in told["releases"][1]["answer"]["columns"]:
+        column["value"] = column["low"] = column["high"] = [2.0e8 for _ in column["value"]]
+
+
+def enormous(told):
+    told["releases"][0]["answer"]["parameters"]["sizes"]["sex"] = 3 * 10**9
+
+
+def other_rules(told):
+    told["releases"][2]["answer"]["parameters"]["rules"] = []
 
 
 def more_rho(told):
     told["releases"][2]["answer"]["parameters"]["epsilon"] *= 0.5
 
 
-@pytest.mark.parametrize("change", [narrower, fewer_sets, smaller_keys, another_noise, more_rho])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(narrower, fewer_sets, smaller_keys, another_noise, more_rho, less_sensitivity, no_width, far_off),
+        *(other_rows, large_and_narrow, enormous, other_rules),
+    ],
+    ids=lambda change: change.__name__,
+)
 def test_forged_words_are_found(place, change):
     told = record(place)
     change(told)

@@ -209,14 +209,54 @@ def test_a_hierarchy_adds_up_on_every_level():
 def test_what_is_exact_is_exact_and_said_to_be_outside_the_guarantee():
     unit = dp.Row(relation="replace_one")
     data = people()
-    with session(data, unit) as own:
-        answer = own.release(TREE.format(", exact = 'state'"), epsilon=0.01)
+    sql = TREE.format(", exact = 'state'")
+    with session(data, unit, exact=[sql]) as own:
+        answer = own.release(sql, epsilon=0.01)
         truth = data["state"].to_pylist().count("N")
         row = answer.row(state="N", city=None, sex=None)
         assert row["n"] == row["n_low"] == row["n_high"] == truth
         assert any("outside the guarantee" in note for note in answer.notes)
     with session(data) as own, pytest.raises(NoTheorem, match="add_remove"):
         own.preview(TREE.format(", exact = 'state'"), epsilon=1)
+
+
+EXACT = TREE.format(", exact = 'state'")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        EXACT.replace("FROM people", "FROM people WHERE sex = 'f'"),
+        TREE.format(", exact = 'state; city'"),
+        TREE.format(", exact = 'city: sex'"),
+        TREE.format(", exact = '*'"),
+        TREE.format(", exact = 'state', rules = 'sex <> ''m'' '"),
+        EXACT.replace("city, sex,", "sex AS city, city AS sex,"),
+    ],
+)
+def test_only_the_curator_decides_what_is_exact(other):
+    """Whoever asks could otherwise read everything off, exactly and for nothing."""
+    unit = dp.Row(relation="replace_one")
+    with session(unit=unit) as own, pytest.raises(InvalidParameter, match="whoever asks cannot decide"):
+        own.preview(EXACT, epsilon=1)
+    with session(unit=unit, exact=[EXACT]) as own:
+        own.preview(EXACT, epsilon=1)
+        own.preview(EXACT + " HAVING n > 3 LIMIT 2", epsilon=2)
+        built = (
+            own.query.group_by("state", "city", "sex")
+            .agg(n=dp.count())
+            .hierarchy(["state", "city"], tables=[(), ("sex",)], exact={"state": ()})
+        )
+        own.preview(built, epsilon=1)
+        for ask in (own.preview, own.release):
+            with pytest.raises(DiscreetError, match=r"whoever asks cannot decide|column of the table"):
+                ask(other, epsilon=1e-9)
+        fewer = own.query.group_by("state", "city", "sex", keys={"sex": ["f"]}).agg(n=dp.count())
+        with pytest.raises(InvalidParameter, match="whoever asks cannot decide"):
+            own.preview(fewer.hierarchy(["state", "city"], tables=[(), ("sex",)], exact={"state": ()}), epsilon=1)
+        assert own.spent == 0
+    with pytest.raises(InvalidParameter, match="list of queries"):
+        session(unit=unit, exact=EXACT)
 
 
 def test_impossible_groups_are_never_published():
@@ -228,6 +268,65 @@ def test_impossible_groups_are_never_published():
             answer.row(state=s, city=c, sex="f")["n"] == answer.row(state=s, city=c, sex=None)["n"]
             for s, c in itertools.product(("N", "D"), CITIES)
         )
+
+
+def test_a_key_called_total_is_not_the_total():
+    data = people().append_column("total", pa.array(["x" if i % 3 else "y" for i in range(400)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        own = dp.Session(
+            data,
+            name="people",
+            schema={**SCHEMA, "total": Values(["x", "y"])},
+            unit=dp.Row(),
+            budget=dp.Budget(1000, 1e-6),
+        )
+    with own:
+        query = own.query.group_by("state", "total").agg(n=dp.count())
+        plan = own.planned(query.hierarchy(["state"], tables=[(), ("total",)]), epsilon=1)
+        assert len(plan.joint.hierarchy.measurements) == 4
+        shares = query.hierarchy(["state"], tables=[(), ("total",)], shares=[[1, 1], [1, 1]])
+        assert len(own.planned(shares, epsilon=1).joint.parts()) == 4
+        both = own.planned(query.margins((), ("total",), ("state",)), epsilon=1)
+        assert len(both.joint.parts()) == 3
+
+
+@pytest.mark.parametrize("epsilon", [1.67, 3.49, 5.25, 11.7])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_intervals_of_hierarchies_hold_though_noise_is_whole(epsilon, level):
+    """With one measured level an estimate is one whole number; false alarm below 1e-9."""
+    with session(delta=1e-5) as own:
+        sql = TREE.format(", shares = '0 0; 0 0; 0 1'")
+        joint = own.planned(sql, epsilon=epsilon, delta=1e-5, level=level).joint
+        inside = runs = 0
+        for _ in range(60):
+            keys, columns = joint.release({("N", "Oslo", "f"): 5000}, "n", 1 - level)
+            rows = list(zip(keys["city"], keys["sex"], columns["n"].low, columns["n"].high, strict=True))
+            told = [(low, high) for city, sex, low, high in rows if city == "Oslo" and sex == "m"]
+            inside += sum(low <= 0 <= high for low, high in told)
+            runs += len(told)
+        assert inside >= binom.ppf(1e-11, runs, level)
+
+
+def test_one_group_that_may_be_empty_has_noise():
+    """Under replace_one a row may be counted nowhere, so even the total of one group is secret."""
+    data = pa.table({"sex": ["f", "m", "f"], "city": ["Oslo"] * 3})
+    for delta in (0, 1e-6):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            own = dp.Session(
+                data,
+                name="people",
+                schema={"sex": Values(["f"]), "city": Values(["Oslo"])},
+                unit=dp.Row(relation="replace_one"),
+                budget=dp.Budget(1000, delta),
+            )
+        with own:
+            sql = "SELECT sex, city, COUNT(*) AS n FROM people GROUP BY CUBE (sex, city)"
+            assert own.preview(sql, epsilon=1)["n"].error > 1
+            assert own.planned(sql, epsilon=1).loss.epsilon(1e-9) > 0.5
+            sums = OPTIONS.format("sums = 'ranges'", "sex")
+            assert len(own.release(sums, epsilon=1)) == 1
 
 
 def test_areas_are_those_of_a_public_table():
@@ -357,12 +456,17 @@ OPTIONS = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({}) sex, COUNT(*) AS n FROM 
         (TREE.format(", shares = '1 1; 1 1'"), "shares have a row"),
         (TREE.format(", exact = 'sex'"), "no level"),
         (TREE.format(", rules = 'age > 3'"), "age|column"),
+        (TREE.format(", rules = 'sex'"), "no condition"),
+        (TREE.format(", rules = 'sex = 1'"), "another type"),
+        (TREE.format(", rules = 'sex IN (''f'', 3)'"), "type"),
+        (TREE.format(", rules = 'LOWER(sex) = ''f'' '"), "compares keys"),
+        (TREE.format(", rules = 'sex LIKE ''f%'' '"), "compares keys"),
         (TREE.format(", rules = 'sex = ''f'' GROUP BY sex'"), "rule|SELECT|column"),
         ("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex WITH ROLLUP", "ROLLUP"),
     ],
 )
 def test_what_cannot_be_answered_together_is_refused(sql, words):
-    with session(unit=dp.Row(relation="replace_one")) as own, pytest.raises(DiscreetError, match=words):
+    with session(unit=dp.Row(relation="replace_one"), exact=[sql]) as own, pytest.raises(DiscreetError, match=words):
         own.preview(sql, epsilon=1)
 
 
@@ -426,3 +530,14 @@ def test_too_much_is_refused_before_anything_is_spent():
 def test_the_text_of_a_query_may_not_smuggle_options():
     with session() as own, pytest.raises(InvalidQuery):
         own.preview("SELECT sex, COUNT(*) AS n FROM people GROUP BY ROLLUP (sex), GROUPING SETS ()", epsilon=1)
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-6, 1e6])
+def test_extreme_epsilons_are_answered_or_refused_in_words(epsilon):
+    for delta in (0, 1e-6):
+        with session(delta=delta, epsilon=10**7) as own:
+            for sql in (CUBE, SUMS.format("ranges")):
+                try:
+                    own.preview(sql, epsilon=epsilon)
+                except DiscreetError as error:
+                    assert epsilon == 1e-300, str(error)

@@ -1,8 +1,8 @@
 """What an answer says about groups that were answered together, against the mechanism that follows from its words.
 
-The keys, the groupings, the unit's bounds and the planned epsilon give one mechanism, which is made again here: its loss
-and the width of every interval must be those that are stated, row by row. The values of keys are those of the answer; of
-an answer of which HAVING or LIMIT left a part, some values may be missing, and then only sizes and sums are compared.
+The keys, the groupings, the unit's bounds and the planned epsilon give one mechanism, which is made again here: its
+loss and the width of every interval must be those that are stated, row by row. The values of keys are those of the
+answer; of an answer of which HAVING or LIMIT left a part, some values may be missing, and less can be compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ from discreet.session.joint import Budgeted, Joint
 from discreet.session.levels import EVERYBODY, JointLevels
 from discreet.session.margins import MOST_ENTRIES, JointMargins
 from discreet.session.sums import JointSums
-from discreet.tables.query import Query
 from discreet.tables.together import Levels
 from discreet.units import Person, Row
 
@@ -34,7 +33,9 @@ def problem_together(one: Certified, unit: Row | Person) -> str:
     """Return the first thing that does not agree, or nothing."""
     made: Made = one.answer.parameters
     sizes: dict[str, int] = made["sizes"]
-    if list(sizes) != list(one.answer.keys) or not all(type(s) is int and 0 < s <= MOST_ENTRIES for s in sizes.values()):
+    if list(sizes) != list(one.answer.keys) or not all(
+        type(s) is int and 0 < s <= MOST_ENTRIES for s in sizes.values()
+    ):
         return "the sizes are not those of its keys"
     groups, declared = unit.groups if isinstance(unit, Person) else 1, prod(sizes.values())
     if groups is None or made["groups"] != min(groups, declared):
@@ -53,7 +54,8 @@ def problem_together(one: Certified, unit: Row | Person) -> str:
 def _values(answer: Answer) -> dict[str, list[Any]]:
     """Return the values that each key has in the answer, in the order in which they come."""
     return {
-        name: list(dict.fromkeys(value for value in column if value is not None)) for name, column in answer.keys.items()
+        name: list(dict.fromkeys(value for value in column if value is not None))
+        for name, column in answer.keys.items()
     }
 
 
@@ -148,7 +150,7 @@ def _size(entry: tuple[Term, int]) -> tuple[str, int, int, float]:
 def _hierarchy(one: Certified, unit: Row | Person) -> str:
     """Make the hierarchy again from the query and the areas and values that the answer shows."""
     made: Made = one.answer.parameters
-    asked = _asked(one.query, list(made["sizes"]))
+    asked = _asked(one.query)
     if asked is None:
         return "the query describes no hierarchy"
     said = {level or EVERYBODY: list(table) for level, table in asked.exact}
@@ -206,12 +208,18 @@ def _weaker(one: Certified, made: Made, unit: Row | Person) -> str:
     return "" if sum(count for _, count in terms) <= tables else "the loss has more terms than there are tables"
 
 
-def _asked(text: str, keys: list[str]) -> Levels | None:
-    """Return the hierarchy that a query describes; what its keys are made of does not matter here."""
+def _asked(text: str) -> Levels | None:
+    """Return the hierarchy that a query describes; its table is taken to have the columns that the query names."""
+    from sqlglot import exp
+
+    from discreet.tables.sql import parse
     from discreet.tables.sql.dialect import tree
     from discreet.tables.sql.options import options
-    from discreet.tables.sql.statement import described_levels
     from discreet.tables.sql.words import words
 
-    told, rest = options(words(text))
-    return described_levels(tree(rest, text), told, keys)
+    select = tree(options(words(text))[1], text)
+    tables = list(dict.fromkeys(one.name for one in select.find_all(exp.Table)))
+    made = {item.alias for item in select.expressions if isinstance(item, exp.Alias) and item.this.name != item.alias}
+    columns = list(dict.fromkeys(one.name for one in select.find_all(exp.Column) if one.name not in made))
+    asked = parse(text, {tables[0]: columns}).together
+    return asked if isinstance(asked, Levels) else None

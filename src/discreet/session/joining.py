@@ -43,8 +43,12 @@ def joint_of(
     costs = amounts(settings.epsilon, settings.delta, settings.noise, relation, records)
     if settings.adds_rho:
         costs = costs[:1]  # at equal rho Gaussian noise errs less
-    made = [_made(names, tuple(declared), asked, cost) for cost in costs if _feasible(asked, declared, cost, costs)]
-    return min(made, key=lambda joint: joint.error(1 - settings.level))
+    tried = [cost for cost in costs if _feasible(asked, declared, cost, costs)]
+    try:
+        made = [_made(names, tuple(declared), asked, cost) for cost in tried]
+        return min(made, key=lambda joint: joint.error(1 - settings.level))
+    except OverflowError:
+        raise InvalidParameter("the noise for so small an epsilon has no number. Spend more on it.") from None
 
 
 def _made(
