@@ -10,6 +10,7 @@ from typing import Any
 from discreet.accounting import PrivacyLoss
 from discreet.auditing.audit import MOST, Audit, audit
 from discreet.auditing.entries import Entry, our_mechanisms, our_theorems
+from discreet.auditing.estimator_entries import our_estimators
 from discreet.auditing.fitted_entries import our_dialogues, our_fitted
 from discreet.auditing.queries import our_queries
 from discreet.auditing.table_entries import our_tables
@@ -68,6 +69,7 @@ def registered() -> tuple[Entry, ...]:
         *our_fitted(),
         *our_dialogues(),
         *our_tables(),
+        *our_estimators(),
         *our_theorems(),
         *our_queries(),
         *REGISTRY.values(),
