@@ -48,6 +48,8 @@ bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in thei
 	$(BIN)/python bench/smooth_graphs.py
 	$(BIN)/python bench/workloads.py
 	$(BIN)/python bench/hierarchy.py
+	$(BIN)/python bench/selector.py
+	$(BIN)/python bench/private_keys.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/python tools/threats_page.py

@@ -24,12 +24,18 @@ SALT = Salt("0123456789abcdef", 1664525789, 1013904223)
 STORED = {"world": "int", "user": "str", "city": "str", "amount": "float"}
 CITIES = ["Bonn", "Ulm"]
 PERSON = dp.Person("user", groups=2, rows=3)
+TREE = (
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(method = 'hierarchy') city, BIN(amount, 0, 250, 500) AS bin, "
+    "COUNT(*) AS n FROM t GROUP BY ROLLUP (city), GROUPING SETS ((), (bin))"
+)
 QUERIES = [
     "SELECT city, COUNT(*) AS n, SUM(amount) AS total, AVG(amount) AS m FROM t GROUP BY city",
     "SELECT COUNT(DISTINCT user) AS persons, COUNT(DISTINCT city) AS cities, VARIANCE(amount) AS v FROM t",
     "SELECT world, COUNT(amount) AS n, MEDIAN(amount) AS q FROM t WHERE amount * 2 > 3 GROUP BY world",
     "SELECT MIN(amount) AS low, MAX(amount) AS high FROM t WHERE city LIKE '%l%' OR city IS NULL",
     "SELECT BIN(amount, 0, 100, 250, 500) AS bin, COUNT(*) AS n FROM t GROUP BY bin ORDER BY n DESC LIMIT 2",
+    "SELECT city, BIN(amount, 0, 250, 500) AS bin, COUNT(*) AS n FROM t GROUP BY CUBE (city, bin)",
+    TREE,
 ]
 
 
