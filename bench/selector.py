@@ -54,9 +54,8 @@ def main() -> int:
         first = f"{setting.data:<24}{best.algorithm:<16}{best.mean:>12.4g}"
         print(f"{first}  {own.algorithm:<14}{own.mean:>12.4g}{ratio:>8.3f}")
     print(f"within {WITHIN}: {close} of {len(result.settings)} (goal {GOAL}: {'met' if close >= GOAL else 'missed'})")
-    print(
-        f"complete: {result.complete}; epsilon {options.epsilon}, add_remove, {options.questions}, {options.trials} trials"
-    )
+    settings = f"epsilon {options.epsilon}, add_remove, {options.questions}, {options.trials} trials"
+    print(f"complete: {result.complete}; {settings}")
     return 0
 
 
