@@ -82,6 +82,20 @@ def _workloads() -> Iterator[Entry]:
             told = f"prefix sums by {name}, Gaussian noise, {relation}"
             yield Entry(told, partial(_answers, plan), plan.loss, ((one, other), plan.worst_case()))
     yield from _streams_and_areas()
+    yield from _models()
+
+
+def _models() -> Iterator[Entry]:
+    from discreet.synthetic.spanning_tree import SpanningTree
+
+    for relation in ("add_remove", "replace_one"):
+        tree = SpanningTree(sizes=(2, 2), rho=0.5, relation=relation)  # type: ignore[arg-type]
+        pairs = (tree.worst_case(),)
+        yield Entry(f"tree of pairs, {relation}", partial(_whole_model, tree), tree.loss, pairs)
+
+
+def _whole_model(tree: Any, records: Any) -> Any:  # noqa: ANN401 - a mechanism, and arrays
+    return tree.release(records).marginal((0, 1)).reshape(-1)
 
 
 def _streams_and_areas() -> Iterator[Entry]:

@@ -80,11 +80,14 @@ def model_cells(sizes: tuple[int, ...], sets: Iterable[Attributes]) -> int:
     return junction_tree(sizes, sets).cells
 
 
-def _cost(sizes: tuple[int, ...], near: list[set[int]], i: int, left: set[int]) -> tuple[int, int]:
-    """Return how many edges are missing among the neighbours, and how large their table would be."""
+def _cost(sizes: tuple[int, ...], near: list[set[int]], i: int, left: set[int]) -> tuple[bool, int]:
+    """Return whether neighbours would have to be joined, and how large their table would be.
+
+    An attribute whose neighbours are joined already costs nothing: a graph without cycles stays one.
+    """
     neighbours = near[i] & left
-    missing = sum(len(neighbours - near[j] - {j}) for j in neighbours) // 2
-    return math.prod(sizes[j] for j in neighbours) * sizes[i], missing
+    missing = any(neighbours - near[j] - {j} for j in neighbours)
+    return missing, math.prod(sizes[j] for j in neighbours) * sizes[i]
 
 
 def _joined(sizes: tuple[int, ...], cliques: list[frozenset[int]]) -> JunctionTree:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
 from discreet.noise.fast import Floats
@@ -77,6 +78,28 @@ class GraphicalModel:
         return {
             clique: np.exp(logs) * self.total for clique, logs in zip(self.tree.cliques, self._beliefs, strict=True)
         }
+
+    def refined(self, places: Sequence[npt.NDArray[np.int64]], shares: Sequence[Floats]) -> "GraphicalModel":
+        """Return the model on finer values: value v of attribute i is ``places[i][v]`` here, with a share of it.
+
+        >>> from discreet.synthetic.graphical.junction_tree import junction_tree
+        >>> coarse = GraphicalModel(junction_tree((2,), [(0,)]), [np.log([1.0, 3.0])], 8.0)
+        >>> coarse.refined([np.array([0, 1, 1])], [np.array([1.0, 0.5, 0.5])]).marginal((0,)).round(6).tolist()
+        [2.0, 3.0, 3.0]
+        """
+        sizes = tuple(len(one) for one in places)
+        seen: set[int] = set()
+        potentials = []
+        for clique, table in zip(self.tree.cliques, self.potentials, strict=True):
+            finer = np.asarray(table)
+            for axis, i in enumerate(clique):
+                finer = np.take(finer, places[i], axis=axis)
+                if i not in seen:
+                    seen.add(i)
+                    with np.errstate(divide="ignore"):
+                        finer = finer + broadcast(np.log(shares[i]), (i,), clique)
+            potentials.append(finer)
+        return GraphicalModel(JunctionTree(sizes, self.tree.cliques, self.tree.parents), potentials, self.total)
 
     def marginal(self, attributes: Attributes) -> Floats:
         """Return the expected counts by some attributes, one axis for each in the order of their numbers."""

@@ -1,0 +1,125 @@
+"""A tree of pairs: what it costs, what it finds, and data that give it nothing to find."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from discreet import InvalidInput, InvalidParameter
+from discreet.accounting import PrivacyLoss
+from discreet.synthetic import spanning_tree
+from discreet.synthetic.spanning_tree import SpanningTree
+from discreet.testing import check_mechanism
+
+SIZES = (3, 2, 4)
+
+
+def chain(rows, seed=1):
+    """Records in which each attribute follows the one before it."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 3, rows)
+    second = np.where(rng.random(rows) < 0.9, first % 2, rng.integers(0, 2, rows))
+    third = np.where(rng.random(rows) < 0.9, second * 2, rng.integers(0, 4, rows))
+    return np.stack([first, second, third], axis=1)
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_the_loss_is_that_of_all_parts(relation):
+    tree = SpanningTree(sizes=SIZES, rho=0.3, relation=relation)
+    assert tree.loss.rho <= 0.3 * (1 + 1e-9)
+    assert tree.loss.rho >= 0.3 * (1 - 1e-6)
+    squared = 1 if relation == "add_remove" else 2
+    assert float(tree.singles.sigma) ** 2 == pytest.approx(squared * 3 / (2 * 0.3 / 5))
+    assert float(tree.pairs.sigma) ** 2 == pytest.approx(squared * 2 / (2 * 0.3 * 3 / 5))
+    assert float(tree.choice.epsilon) ** 2 / 8 == pytest.approx(0.3 / 5 / 2)
+    assert tree.choice.sensitivity == squared
+    parts = PrivacyLoss.total([3 * tree.singles.loss, 2 * tree.pairs.loss, 2 * tree.choice.loss])
+    assert tree.loss.epsilon(1e-6) == pytest.approx(parts.epsilon(1e-6))
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_scores_change_by_no_more_than_is_charged(relation, monkeypatch):
+    """All neighbours of small data, with the same noisy singles before: the scores are read where they are chosen."""
+    tree = SpanningTree(sizes=(2, 2, 2), rho=1, relation=relation)
+    seen = []
+    monkeypatch.setattr(spanning_tree.Exponential, "release", lambda self, scores: seen.append(list(scores)) or 0)
+    told = [spanning_tree.Measured((i,), np.array([3.3, 2.9]), 1.0) for i in range(3)]
+    cells = list(itertools.product((0, 1), repeat=3))
+    base = np.array([(0, 0, 1), (1, 1, 0), (0, 1, 1)])
+
+    def scores(codes):
+        seen.clear()
+        tree._chosen(codes.reshape(-1, 3), (2, 2, 2), told)
+        return np.array(seen[0])
+
+    worst = 0.0
+    for cell in cells:
+        for others in [base[:0], base[:1], base]:
+            more = np.vstack([others, [cell]])
+            near = [others] if relation == "add_remove" else [np.vstack([others, [other]]) for other in cells]
+            worst = max(worst, *(float(np.abs(scores(more) - scores(one)).max()) for one in near))
+    assert worst == tree.choice.sensitivity
+
+
+def test_with_much_budget_the_chain_is_found():
+    data = chain(5000)
+    model = SpanningTree(sizes=SIZES, rho=1000, relation="add_remove").release(data)
+    for pair in ((0, 1), (1, 2)):
+        exact = np.zeros(tuple(SIZES[i] for i in pair))
+        np.add.at(exact, tuple(data[:, i] for i in pair), 1)
+        assert np.abs(model.marginal(pair) - exact).max() < 60
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.zeros((0, 3), dtype=int),
+        np.zeros((1, 3), dtype=int),
+        np.zeros((500, 3), dtype=int),
+        [[9, -4, 2]] * 50,
+        [[None, "x"], 7, [1, 2, 3, 4]],
+        np.array([[0, np.nan, 1.5]] * 20),
+    ],
+    ids=["empty", "one", "constant", "outside", "odd", "floats"],
+)
+@pytest.mark.parametrize("rho", [1e-6, 0.1, 100])
+def test_any_data_give_a_model(data, rho):
+    model = SpanningTree(sizes=SIZES, rho=rho, relation="add_remove").release(data)
+    table = model.marginal((0, 1, 2))
+    assert table.shape == SIZES
+    assert np.isfinite(table).all()
+    assert (table >= 0).all()
+    assert table.sum() == pytest.approx(model.total)
+    for kept in itertools.combinations(range(3), 2):
+        assert np.allclose(model.marginal(kept), table.sum(axis=tuple(i for i in range(3) if i not in kept)))
+
+
+@pytest.mark.parametrize("sizes", [(1,), (5,), (1, 1), (2, 1, 3), (40, 2)])
+def test_odd_domains(sizes):
+    data = np.zeros((30, len(sizes)), dtype=int)
+    model = SpanningTree(sizes=sizes, rho=1, relation="replace_one").release(data)
+    assert model.marginal((0,)).shape == (sizes[0],)
+
+
+def test_a_budget_is_kept_and_used():
+    tree = SpanningTree.for_budget(1, 1e-9, sizes=SIZES, relation="add_remove")
+    assert 0.97 < tree.loss.epsilon(1e-9) <= 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"sizes": ()}, {"sizes": (0,)}, {"rho": 0}, {"rho": float("nan")}, {"sizes": (10**4, 10**4)}],
+)
+def test_odd_settings_are_refused(wrong):
+    with pytest.raises(InvalidParameter):
+        SpanningTree(**{"sizes": SIZES, "rho": 1, "relation": "add_remove"} | wrong)
+
+
+def test_a_table_of_another_shape_is_refused():
+    with pytest.raises(InvalidInput):
+        SpanningTree(sizes=SIZES, rho=1, relation="add_remove").release(np.zeros((3, 2), dtype=int))
+
+
+def test_it_conforms():
+    found = check_mechanism(SpanningTree(sizes=SIZES, rho=1, relation="add_remove"))
+    assert found.passed, str(found)
