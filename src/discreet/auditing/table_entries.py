@@ -89,7 +89,7 @@ def _models() -> Iterator[Entry]:
     from discreet.synthetic.spanning_tree import SpanningTree
 
     for relation in ("add_remove", "replace_one"):
-        tree = SpanningTree(sizes=(2, 2), rho=0.5, relation=relation)  # type: ignore[arg-type]
+        tree = SpanningTree(sizes=(2, 2), rho=0.5, relation=relation)
         pairs = (tree.worst_case(),)
         yield Entry(f"tree of pairs, {relation}", partial(_whole_model, tree), tree.loss, pairs)
 
