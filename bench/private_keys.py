@@ -27,7 +27,7 @@ def main() -> None:
     connection = duckdb.connect()
     connection.register("t", table)
     start = time.perf_counter()
-    connection.execute("SELECT k, COUNT(*) AS n FROM t GROUP BY k").fetch_arrow_table()
+    connection.execute("SELECT k, COUNT(*) AS n FROM t GROUP BY k").to_arrow_table()
     engine = time.perf_counter() - start
     warnings.simplefilter("ignore")
     session = dp.Session(table, name="t", schema={"k": "int"}, unit=dp.Row(), budget=dp.Budget(10, 1e-6))
