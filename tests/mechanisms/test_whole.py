@@ -44,3 +44,10 @@ def test_an_empty_array_is_a_value():
 def test_only_whole_numbers_are_taken(mechanism, value):
     with pytest.raises(InvalidInput, match="whole numbers"):
         mechanism.release(value)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_the_order_of_bytes_does_not_matter(order):
+    for large in (2**63 - 1, 2**63, 2**64 - 1):
+        given = np.array([large, 3], dtype=f"{order}u8")
+        assert add_noise(given, lambda size: np.zeros(size, dtype=np.int64), "Geometric").tolist() == [2**63 - 1, 3]

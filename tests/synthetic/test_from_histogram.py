@@ -6,11 +6,13 @@ import warnings
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet.errors import InvalidInput, InvalidParameter, NotPrivateWarning
 from discreet.synthetic.from_histogram import FromHistogram, Microdata
 from discreet.testing import seeded
+from discreet.units import multiset
 
 RELATIONS = ["add_remove", "replace_one"]
 TWO = {"left": ("no", "yes"), "hair": ("black", "blond", "red")}
@@ -177,6 +179,35 @@ def test_values_of_any_kind():
     assert numbers.release({"x": [1, 2, 2]}).columns["x"].dtype.kind == "i"
 
 
+@pytest.mark.parametrize(
+    ("categories", "one", "other"),
+    [
+        (((1, 2), (3, 4)), (1, 2), [1, 2]),
+        (((1, 2), (3, 4)), (1, 2), np.array([1, 2])),
+        ((1, 2), 1, np.array(1)),
+        ((1, 2), 1, np.float32(1)),
+    ],
+    ids=range(4),
+)
+def test_records_that_are_the_same_are_in_the_same_cell(categories, one, other):
+    assert multiset([one]) == multiset([other])
+    made = FromHistogram(attributes={"x": categories}, epsilon=1, relation="add_remove")
+    assert made.histogram({"x": [one] * 3}).tolist() == made.histogram({"x": [other] * 3}).tolist() == [3, 0]
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [(-1, 2**63, 2**63 + 1), ("a", "a\0"), (2**64, 1), (1, 2), ("a", "b"), (0.5, 1.5), (True, False), (1, 0.5)],
+    ids=range(8),
+)
+def test_columns_hold_the_categories_themselves(categories):
+    made = FromHistogram(attributes={"x": categories}, epsilon=400, relation="add_remove")
+    found = made.release({"x": list(categories) * 2}).columns["x"]
+    wanted = [one for one in categories for _ in range(2)]
+    assert list(zip(found.tolist(), map(type, found.tolist()), strict=True)) == [(one, type(one)) for one in wanted]
+    assert made.histogram({"x": found}).tolist() == [2] * len(categories)
+
+
 def test_huge_counts_are_clamped():
     made = FromHistogram(attributes={"x": (0, 1)}, epsilon=1, relation="replace_one", size=10, method="exponential")
     assert made.reveal([2**70, -5]).counts.max() <= 10
@@ -227,7 +258,10 @@ def test_what_cannot_be(given):
 
 def test_what_cannot_be_read():
     made = FromHistogram(attributes=TWO, epsilon=1, relation="add_remove")
-    for columns in ([1, 2], {"left": ["no"]}, {"left": ["no"], "hair": []}, {"left": "no", "hair": ["red"]}):
+    wrong = [[1, 2], {"left": ["no"]}, {"left": ["no"], "hair": []}]
+    odd = ("no", {"no"}, {"no": 1}, {"no": 1}.keys(), frozenset({"no"}), 3, pd.DataFrame({"no": [1]}))
+    wrong += [{"left": one, "hair": ["red"]} for one in odd]
+    for columns in wrong:
         with pytest.raises(InvalidInput):
             made.release(columns)
     for histogram in ([1, 2, 3], [[1.5, 0, 0], [0, 0, 0]]):

@@ -459,3 +459,14 @@ def test_the_variance_of_next_to_no_noise_does_not_overflow(epsilon):
     from discreet.synthetic.matrix_mechanism import noise_variance
 
     assert 0 <= noise_variance(Geometric(sensitivity=1, epsilon=epsilon)) <= 2
+
+
+@pytest.mark.parametrize("exponent", [3, 5, 6, 7, 9, 20, 100, 160, 200, 290])
+def test_the_variance_of_wide_noise_is_that_of_laplace_and_never_fails(exponent):
+    epsilon = Fraction(1, 10**exponent)
+    expected = 2.0 * 10.0 ** (2 * exponent) if exponent < 150 else math.inf
+    for noise in (Geometric(sensitivity=1, epsilon=epsilon), Laplace(sensitivity=1, epsilon=epsilon)):
+        assert noise_variance(noise) == pytest.approx(expected, rel=1e-6)
+    if exponent < 150:  # wider Gaussian noise is refused
+        gaussian = DiscreteGaussian(sensitivity=1, sigma=10**exponent)
+        assert noise_variance(gaussian) == pytest.approx(expected / 2, rel=1e-6)

@@ -214,7 +214,7 @@ def _steps(answers: npt.NDArray[np.generic] | list[object], grid: Fraction) -> I
     """
     if isinstance(answers, list):
         return np.array([_step(_number(x), grid) for x in answers], dtype=np.int64)
-    if answers.dtype == np.uint64 and (answers > np.uint64(LARGEST)).any():
+    if answers.dtype.kind == "u" and answers.dtype.itemsize == 8 and (answers > np.uint64(LARGEST)).any():
         return _steps(cast("list[object]", answers.tolist()), grid)
     if answers.dtype.kind in "iu":
         return _whole_steps(answers, log2_floor(grid))

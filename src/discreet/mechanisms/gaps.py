@@ -143,7 +143,7 @@ def whole_vector(values: object) -> Int64:
         raise InvalidInput("a histogram is made of two vectors of whole numbers, cells and weights.")
     if given.ndim != 1:
         raise InvalidInput(f"cells and weights are vectors, got {given.ndim} dimensions.")
-    if given.dtype == np.uint64:
+    if given.dtype.kind == "u" and given.dtype.itemsize == 8:
         given = np.minimum(given, np.uint64(INT64[-1]))
     if given.dtype.kind in "iu" or not given.size:
         return np.asarray(given, dtype=np.int64)

@@ -156,7 +156,9 @@ def padded(counts: Counts) -> npt.NDArray[np.int64]:
             raise InvalidInput("counts must be whole numbers.")
         out[: given.size] = [max(0, min(int(n), INT64[-1])) for n in given.tolist()]
     elif given.dtype.kind in "iu" or not given.size:
-        top = np.minimum(given, np.uint64(INT64[-1])) if given.dtype == np.uint64 else given
+        top = (
+            np.minimum(given, np.uint64(INT64[-1])) if given.dtype.kind == "u" and given.dtype.itemsize == 8 else given
+        )
         out[: given.size] = np.maximum(top.astype(np.int64), 0)
     else:
         raise InvalidInput(f"counts must be whole numbers, got an array of {given.dtype}.")

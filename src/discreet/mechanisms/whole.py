@@ -34,7 +34,7 @@ def add_noise(value: Whole, draw: Draw, name: str) -> Whole:
 
 def _whole_array(value: object, name: str) -> npt.NDArray[np.int64]:
     array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
-    if array.dtype == np.uint64:
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8:  # in either order of bytes
         array = np.minimum(array, np.uint64(INT64[-1]))
     if array.dtype.kind in "iu" or array.size == 0:
         return np.asarray(array, dtype=np.int64)

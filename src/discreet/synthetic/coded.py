@@ -58,7 +58,7 @@ def _whole(array: npt.NDArray[Any], farthest: int) -> Int64:
             far = np.abs(array) >= farthest
             near = np.where(far, 0, array).astype(np.int64)
         return np.where(far, np.where(array > 0, farthest, -farthest), near)
-    if array.dtype == np.uint64:
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8:  # in any order of bytes
         array = np.minimum(array, np.uint64(farthest))
     return np.clip(array.astype(np.int64), -farthest, farthest)
 

@@ -46,6 +46,9 @@ REAL_LIMIT = 1 << 53
 SMALLEST_LIMIT = 1 << 16
 """A strategy must leave room for counts of at least this size."""
 
+WIDE = 1e6
+"""Geometric noise of a larger scale has the variance of Laplace noise, to twelve digits."""
+
 CHECKED = 512
 """Cells up to which a strategy that does not determine the answers is refused at once; above, ``error`` refuses it."""
 
@@ -308,7 +311,7 @@ def calibrated_noise(
 
 
 def noise_variance(noise: Noise) -> float:
-    """Return the variance of noise; rounding to a grid adds a twelfth of its square.
+    """Return the variance of noise, infinite beyond floats; rounding to a grid adds a twelfth of its square.
 
     >>> noise_variance(Laplace(sensitivity=1, epsilon=1, grid=1 / 4)) - 2
     0.005208333333333...
@@ -316,18 +319,26 @@ def noise_variance(noise: Noise) -> float:
     1.841347
     """
     if isinstance(noise, Geometric):
-        rate = 1 / float(noise.scale)
-        return 1 / (2 * math.sinh(rate / 2) ** 2) if rate < 700 else 0.0
+        scale = _float(noise.scale)
+        if scale > WIDE:
+            return 2 * scale * scale  # less a sixth
+        return 1 / (2 * math.sinh(1 / scale / 2) ** 2) if scale * 700 > 1 else 0.0
     if isinstance(noise, DiscreteGaussian):
-        sigma = float(noise.sigma)
+        sigma = _float(noise.sigma)
         if sigma > 3:
-            return sigma**2
+            return sigma * sigma
         law = lattice(sigma)
         return float(2 * np.sum(law * np.arange(len(law)) ** 2))
-    grid = float(noise.grid) ** 2 / 12
-    if isinstance(noise, Laplace):
-        return float(2 * Fraction(noise.scale) ** 2) + grid
-    return float(noise.sigma) ** 2 + grid
+    grid = _float(Fraction(noise.grid) ** 2 / 12)
+    deviation = noise.scale if isinstance(noise, Laplace) else noise.sigma
+    return _float((2 if isinstance(noise, Laplace) else 1) * Fraction(deviation) ** 2) + grid
+
+
+def _float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def norm_of(noise: Noise) -> int:

@@ -9,7 +9,21 @@ import pytest
 
 from discreet import InvalidInput, InvalidParameter, RelationMismatch
 from discreet.errors import NotPrivateWarning
-from discreet.synthetic.estimators import AHP, DAWA, LARGEST, MWEM, GreedyH, Hb, Identity, Privelet, ShrunkTree, Uniform
+from discreet.synthetic.estimators import (
+    AHP,
+    DAWA,
+    LARGEST,
+    MWEM,
+    AdaptiveGrid,
+    GreedyH,
+    Hb,
+    Identity,
+    Privelet,
+    QuadTree,
+    ShrunkTree,
+    Uniform,
+    UniformGrid,
+)
 from discreet.synthetic.estimators.estimator import Counted
 from discreet.synthetic.operators import AllRanges, Prefix
 from discreet.testing import check_mechanism, seeded
@@ -156,6 +170,40 @@ def test_the_error_vanishes_as_epsilon_grows(kind, relation, shape):
     exact = np.arange(np.prod(shape)).reshape(shape) % 11 * 40
     released = quietly(f"{kind.__name__} {relation} {shape}", lambda: make(kind, shape, relation, 10**5).release(exact))
     assert np.abs(released - exact).max() < 0.1
+
+
+@pytest.mark.parametrize("kind", [DAWA, GreedyH, Hb, Identity, Privelet, ShrunkTree])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_records_that_differ_by_one_are_told_apart_as_epsilon_grows(kind, relation):
+    exact = np.arange(64) * 7 % 5 % 2 + 30
+    released = quietly(f"one {kind.__name__} {relation}", lambda: make(kind, (64,), relation, 10**5).release(exact))
+    assert np.abs(released - exact).max() < 0.1
+
+
+@pytest.mark.parametrize("kind", [*ALL, QuadTree, UniformGrid, AdaptiveGrid])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("epsilon", [1e-20, 1e-100, 1e-160, 1e-200, 1e-290])
+def test_noise_of_any_width_leaves_finite_estimates(kind, relation, epsilon):
+    with warnings.catch_warnings(action="error"):
+        assert np.isfinite(make(kind, (4, 4), relation, epsilon).release(np.zeros((4, 4), dtype=int))).all()
+
+
+@pytest.mark.parametrize("kind", [*ALL, QuadTree, UniformGrid, AdaptiveGrid])
+def test_a_public_total_of_any_size_is_answered(kind):
+    assert np.isfinite(make(kind, (4, 4), "replace_one").release([[10**400] * 4] * 4)).all()
+
+
+def test_large_counts_are_read_in_either_order_of_bytes():
+    for order in "<>":
+        read = make(Identity, (2,)).read(np.array([2**63, 3], dtype=f"{order}u8"))
+        assert read.cells.tolist() == [LARGEST, 3]
+        assert read.persons == 2**63 + 3
+
+
+def test_what_was_read_does_not_show_itself():
+    shown = repr(make(Identity, (2,)).read([918273, 3]))
+    assert "918273" not in shown
+    assert "918276" not in shown
 
 
 def test_the_error_of_an_even_spread_does_not_vanish():

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.synthetic.estimators import DAWA
-from discreet.synthetic.estimators.interval_costs import deviations, least_partition, noise_scale, noisy_costs
+from discreet.synthetic.estimators import DAWA, LARGEST
+from discreet.synthetic.estimators.interval_costs import FINE, deviations, least_partition, noise_scale, noisy_costs
 
 LAWS = 11
 """Values of the noise that are told apart; all beyond are left out, and counted as a doubt."""
@@ -74,17 +74,17 @@ def test_ties_go_to_one_partition_in_a_fixed_order():
 
 
 @pytest.mark.parametrize(("relation", "touched"), [("add_remove", 1), ("replace_one", 2)])
-@pytest.mark.parametrize("size", [2, 3])
-def test_the_partition_is_private_to_the_last_digit(relation, touched, size):
+@pytest.mark.parametrize(("size", "fine"), [(2, 1), (3, 1), (2, 2)])
+def test_the_partition_is_private_to_the_last_digit(relation, touched, size, fine):
     """The law of the partition, summed over all values of the noise, on all small histograms and their neighbours."""
     epsilon = Fraction(2 * touched)
-    scale = float(noise_scale(epsilon, touched))
-    steps = LAWS if size == 3 else 4 * LAWS
+    scale = fine * float(noise_scale(epsilon, touched))
+    steps = LAWS if size == 3 else 4 * fine * LAWS
     law = np.exp(-np.arange(steps) / scale) * -math.expm1(-1 / scale)
 
     def laws(cells):
         exact = deviations(np.array(cells))
-        flat = np.concatenate([costs for _, _, costs in exact]) + 3
+        flat = fine * np.concatenate([costs for _, _, costs in exact]) + 3
         noises = np.stack(np.meshgrid(*[np.arange(steps)] * len(flat), indexing="ij"), axis=-1).reshape(-1, len(flat))
         weights = law[noises].prod(axis=1)
         noisy = flat - noises
@@ -121,10 +121,27 @@ def test_the_partition_is_private_to_the_last_digit(relation, touched, size):
 
 def test_noise_lowers_costs_and_is_never_negative():
     cells = np.arange(64)
-    for (_, _, exact), (_, _, noisy) in zip(deviations(cells), noisy_costs(cells, Fraction(20), 7), strict=True):
-        assert (noisy <= exact + 7).all()
+    for (_, _, exact), (_, _, noisy) in zip(
+        deviations(cells), noisy_costs(cells, Fraction(20), Fraction(7)), strict=True
+    ):
+        assert (noisy <= FINE * (exact + 7)).all()
     assert noise_scale(Fraction(1, 2), 1) == 4
     assert noise_scale(Fraction(1, 2), 2) == 8
+
+
+def test_costs_of_full_cells_are_exact_at_every_length():
+    cells = np.zeros(1 << 15, dtype=np.int64)
+    cells[::2] = LARGEST
+    charged, tiny = Fraction(1, 3 * FINE), Fraction(1, 10**6)
+    for length, _, costs in noisy_costs(cells, tiny, charged):  # noise of this scale is 0
+        assert set(costs.tolist()) == {FINE * LARGEST * (length // 2) + 1}
+
+
+def test_a_bucket_may_cost_less_than_a_record():
+    plan = DAWA(shape=(64,), epsilon=10**5, relation="add_remove")
+    for cells in (np.arange(64) % 2, np.repeat([3, 4, 3, 3], 16), np.arange(64)):
+        ends = plan.buckets(plan.read(cells))
+        assert all(len(set(bucket.tolist())) == 1 for bucket in np.split(cells, ends[1:-1]))
 
 
 def test_scales_beyond_sixty_four_bits_are_drawn():
@@ -133,7 +150,7 @@ def test_scales_beyond_sixty_four_bits_are_drawn():
 
 
 def test_even_stretches_become_buckets():
-    plan = DAWA(shape=(64,), epsilon=20, relation="add_remove")
+    plan = DAWA(shape=(64,), epsilon=20, relation="add_remove", caution=4)
     ends = plan.buckets(plan.read(np.repeat([500, 0, 900, 900], 16)))
     assert {16, 32} <= set(ends.tolist())
     assert len(ends) < 20

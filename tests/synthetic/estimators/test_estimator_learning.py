@@ -112,6 +112,60 @@ def test_large_entries_do_not_overflow():
     assert (released >= 0).all()
 
 
+def mixed(weight, size=512):
+    return operators.Union(of=(Prefix(size=size), operators.Identity(size=size)), weights=(1, weight))
+
+
+def large(factors):
+    half = Explicit(matrix=[[1 << 15] * 2])
+    return Kronecker(of=(*[half] * (factors - 1), Explicit(matrix=[[1 << 15, 1 << 15, 0]])))
+
+
+@pytest.mark.parametrize(
+    ("workload", "shape"),
+    [(mixed(0.1), (512,)), (mixed(0.1, 2), (2,)), (large(4), (2, 2, 2, 3)), (large(3), (2, 2, 3))],
+)
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_a_workload_whose_answers_could_wrap_is_refused(workload, shape, relation):
+    with pytest.raises(InvalidParameter, match="round its weights"):
+        MWEM(shape=shape, epsilon=1, relation=relation, workload=workload, rounds=1)
+
+
+@pytest.mark.parametrize(
+    ("workload", "shape"),
+    [
+        (mixed(Fraction(1, 10)), (512,)),
+        (mixed(0.125), (512,)),
+        (large(2), (2, 3)),
+        (Explicit(matrix=[[1 << 28, -(1 << 28), 0], [-1, 1 << 28, 5]]), (3,)),
+        (operators.Union(of=(Prefix(size=3), Explicit(matrix=[[-7, 1, 0]])), weights=(Fraction(1, 3), 5)), (3,)),
+        (None, (4, 4)),
+    ],
+)
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_answers_of_full_cells_are_exact_and_move_by_no_more_than_is_charged(workload, shape, relation):
+    plan = MWEM(shape=shape, epsilon=1, relation=relation, workload=workload, rounds=1)
+    assert plan.largest_count >= 1 << 16
+    dense = [
+        [int(entry) for entry in row]
+        for row in plan.queries.whole_matvec(np.eye(plan.cells, dtype=np.int64)).astype(object)
+    ]
+    half = plan.cells // 2
+    for fill in (plan.largest_count, 2**70):
+        cells = [fill] * half + [0] * (plan.cells - half)
+        pairs = [[*cells], [*cells]]
+        pairs[0][-1] += 1
+        if relation == "replace_one":
+            pairs[1][0] += 1
+        answers = []
+        for each in pairs:
+            kept = [min(count, plan.largest_count) for count in each]
+            found = [int(answer) for answer in plan.exact_answers(plan.read(each))]
+            assert found == [sum(a * x for a, x in zip(row, kept, strict=True)) for row in dense]
+            answers.append(found)
+        assert max(abs(a - b) for a, b in zip(*answers, strict=True)) <= plan.sensitivity
+
+
 # Shrunk splits -------------------------------------------------------------------------------------------------------
 
 

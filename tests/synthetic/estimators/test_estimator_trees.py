@@ -9,17 +9,17 @@ import pytest
 
 from discreet.errors import NotPrivateWarning
 from discreet.synthetic import operators, strategies
-from discreet.synthetic.estimators import GreedyH, Hb, Identity, Privelet
+from discreet.synthetic.estimators import DAWA, GreedyH, Hb, Identity, Privelet
 from discreet.synthetic.estimators.block_tree import Blocks
 from discreet.synthetic.estimators.buckets import bucket_shares
-from discreet.synthetic.estimators.energies import all_ranges, energies, level_energies
+from discreet.synthetic.estimators.energies import MOST_UNITS, all_ranges, energies, fitted_workload, level_energies
 from discreet.synthetic.estimators.hilbert import hilbert_order
 from discreet.synthetic.estimators.levels import exact_shares
 from discreet.synthetic.estimators.rows import largest_entry, rows_of, spread_rows
 from discreet.synthetic.estimators.selector import expected_error
 from discreet.synthetic.estimators.shares import error_of_shares, fitted_shares
 from discreet.synthetic.matrix_mechanism import noise_variance
-from discreet.synthetic.operators import AllRanges, Explicit, Kronecker, Marginals, Prefix, Total
+from discreet.synthetic.operators import AllRanges, Explicit, Kronecker, Marginals, Operator, Prefix, Total, Union
 from discreet.testing import seeded
 
 UNBIASED = [GreedyH, Hb, Identity, Privelet]
@@ -34,7 +34,25 @@ WORKLOADS = [
     (all_ranges((4, 3)), (4, 3)),
     (Kronecker(of=(Prefix(size=4), operators.Identity(size=2))), (4, 2)),
     (Marginals.of_order((2, 3), 1), (2, 3)),
+    (Union(of=(all_ranges((4, 3)), operators.Identity(size=12)), weights=(Fraction(1, 3), 2)), (4, 3)),
+    (Union(of=(Union(of=(Prefix(size=3), Total(size=3)), weights=(5, 1)), Explicit(matrix=[[-9, 0.5, 0]]))), (3,)),
 ]
+
+
+class Odd(Operator):
+    """An operator of a kind of its own: the same row for every query."""
+
+    def __init__(self, rows, cells):
+        self.shape_ = rows, cells
+
+    shape = property(lambda self: self.shape_)
+    reach = property(lambda self: self.shape_[1])
+
+    def whole_matvec(self, x):
+        return np.repeat(x.sum(axis=0, keepdims=True), self.shape_[0], axis=0)
+
+    def whole_rmatvec(self, y):
+        return np.repeat(y.sum(axis=0, keepdims=True), self.shape_[1], axis=0)
 
 
 def sizes_of(tree):
@@ -220,3 +238,39 @@ def test_rows_and_entries_are_those_of_the_matrix(workload, shape):
     assert np.allclose(rows_of(workload, np.arange(len(dense))), dense)
     assert np.allclose(spread_rows(workload), dense)
     assert largest_entry(workload) == np.abs(dense).max() * workload.denominator
+
+
+@pytest.mark.parametrize("kind", [DAWA, GreedyH, Hb])
+def test_workloads_of_many_rows_are_fitted_by_their_parts(kind):
+    """Three hundred million queries, none of which is written out."""
+    boxes = all_ranges((192, 192))
+    both = Union(of=(boxes, operators.Identity(size=192 * 192)))
+    made = kind(shape=(192, 192), epsilon=1, relation="add_remove", workload=both)
+    assert made.release(np.ones((192, 192), dtype=int)).shape == (192, 192)
+    assert largest_entry(both) == 1
+    if kind is Hb:
+        assert made.tree == Hb(shape=(192, 192), epsilon=1, relation="add_remove").tree
+
+
+def test_what_is_too_large_to_fit_to_counts_as_all_ranges():
+    small, large = Odd(MOST_UNITS, 8), Odd(MOST_UNITS + 1, 8)
+    assert fitted_workload(small, (8,)) is small
+    assert fitted_workload(large, (8,)) == AllRanges(size=8)
+    assert len(spread_rows(small)) < 100
+    for kind in (GreedyH, Hb):
+        made, default = (kind(shape=(8,), epsilon=1, relation="add_remove", workload=w) for w in (large, None))
+        assert made.parts == default.parts
+
+
+def test_shares_are_found_quietly_whatever_the_energies():
+    """Steps that go far are taken back; none of them divides by nothing."""
+    draws = np.random.default_rng(7)
+    with warnings.catch_warnings(action="error"):
+        for count in (2, 3, 5, 9, 14):
+            for _ in range(12):
+                levels = np.exp(draws.normal(scale=8, size=count))
+                sizes = 2.0 ** np.arange(count)[::-1]
+                shares = fitted_shares(levels, sizes)
+                assert shares.sum() == pytest.approx(1)
+                even = error_of_shares(np.full(count, 1 / count), levels, sizes)
+                assert error_of_shares(shares, levels, sizes) <= even * 1.02

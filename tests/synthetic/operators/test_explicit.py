@@ -108,3 +108,13 @@ def test_copies_cannot_be_written_to_either(again):
         with pytest.raises(ValueError, match="read-only"):
             getattr(copied.matrix.entries, name)[0] = 7
         assert not getattr(made.matrix.entries, name).flags.writeable
+
+
+def test_what_was_charged_for_cannot_be_replaced():
+    made = Explicit(matrix=[[1, 0], [0, 1]])
+    entries = made.matrix.entries
+    entries.data = entries.data * 1000
+    assert made.dense().tolist() == [[1, 0], [0, 1]]
+    for array in (made.matrix.data, made.matrix.indices, made.matrix.indptr):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.setflags(write=True)

@@ -31,6 +31,13 @@ def test_every_array_of_whole_numbers_is_read(kind):
     ]
 
 
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("large", [2**63 - 1, 2**63, 2**64 - 1])
+def test_the_order_of_bytes_does_not_matter(order, large):
+    assert read(np.array([large, 3], dtype=f"{order}u8")).tolist() == [100, 3]
+    assert read(np.array([-(2**63), 3], dtype=f"{order}i8")).tolist() == [-100, 3]
+
+
 def test_nothing_is_no_number():
     assert read([]).shape == (0,)
 

@@ -25,8 +25,7 @@ from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 from discreet.synthetic.estimators.blocks import Places, block_of, grid_labels
 from discreet.synthetic.estimators.estimator import Counted, Estimator, fraction
-from discreet.synthetic.estimators.levels import KNOWN
-from discreet.synthetic.matrix_mechanism import noise_variance
+from discreet.synthetic.estimators.levels import released_variance
 
 __all__ = ["AdaptiveGrid"]
 
@@ -96,7 +95,7 @@ class AdaptiveGrid(Estimator):
         above = _noisy_sums(counted.line, coarse, math.prod(grid), first)
         fine, parts = _cut((rows, columns), grid, self.sides(above))
         below = _noisy_sums(counted.line, fine, int(parts.sum()), second)
-        return _joined(above, below, parts, noise_variance(first), noise_variance(second), fine)
+        return _joined(above, below, parts, released_variance(first), released_variance(second), fine)
 
 
 def _noisy_sums(cells: Places, labels: Places, count: int, noise: Geometric) -> Floats:
@@ -133,8 +132,8 @@ def _joined(above: Floats, below: Floats, parts: Places, coarse: float, fine: fl
     """Return the least squares estimate of all parts, spread evenly over their cells."""
     owner = np.repeat(np.arange(len(parts)), parts)
     sums = np.bincount(owner, weights=below, minlength=len(parts))
-    spread = parts * max(fine, KNOWN)
-    weight = spread / (spread + max(coarse, KNOWN))
+    spread = parts * fine
+    weight = spread / (spread + coarse)
     missing = weight * (above - sums)
     estimate = below + (missing / parts)[owner]
     return np.asarray((estimate / np.bincount(labels))[labels])

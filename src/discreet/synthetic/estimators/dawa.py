@@ -11,9 +11,9 @@ that is charged as well, beyond the mean of the noise. With 0 it is their cost; 
 data with few records for each cell is mostly better.
 """
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 from discreet.synthetic.estimators.block_tree import Blocks
 from discreet.synthetic.estimators.buckets import bucket_shares
-from discreet.synthetic.estimators.energies import all_ranges
+from discreet.synthetic.estimators.energies import fitted_workload
 from discreet.synthetic.estimators.estimator import Counted, Estimator, Int64, Pure, fraction
 from discreet.synthetic.estimators.hilbert import hilbert_order
 from discreet.synthetic.estimators.interval_costs import least_partition, noise_scale, noisy_costs
@@ -71,8 +71,8 @@ class DAWA(Estimator):
         """Return the ends of the buckets on the line, found by the first part."""
         first, second = self.parts
         scale = noise_scale(Fraction(first.epsilon), self.touched)
-        charged = float(scale) * (1 + float(self.caution)) + self.touched / float(second.epsilon)
-        return least_partition(noisy_costs(self._line(counted.line), scale, math.ceil(charged)), self.cells)
+        charged = scale * (1 + Fraction(self.caution)) + self.touched / Fraction(second.epsilon)
+        return least_partition(noisy_costs(self._line(counted.line), scale, charged), self.cells)
 
     def measured(self, counted: Counted, ends: Int64) -> Floats:
         """Return the estimate of the cells from buckets that are public, by the second part."""
@@ -81,7 +81,7 @@ class DAWA(Estimator):
         if total is not None and tree.levels == 1:
             sums = np.array([total])
         else:
-            shares = bucket_shares(self._fitted(), ends, total is not None)
+            shares = bucket_shares(_fitted(self.workload, self.shape), ends, total is not None)
             noises = level_noises(shares, Fraction(self.parts[1].epsilon), self.touched)
             exact = np.add.reduceat(self._line(counted.line), ends[:-1])
             sums = tree.solve(*measured_levels(tree.sums(exact), noises, total))
@@ -103,10 +103,13 @@ class DAWA(Estimator):
     def _line(self, cells: Int64) -> Int64:
         return cells if len(self.shape) == 1 else cells[self._order()]
 
-    def _fitted(self) -> AllRanges | Prefix | Floats:
-        """Return what the tree is fitted to, on the line."""
-        work = all_ranges(self.shape) if self.workload is None else self.workload
-        if isinstance(work, AllRanges | Prefix) and len(self.shape) == 1:
-            return work
-        rows = spread_rows(work)
-        return rows if len(self.shape) == 1 else rows[:, self._order()]
+
+@lru_cache(maxsize=4)
+def _fitted(workload: Operator | None, shape: tuple[int, ...]) -> AllRanges | Prefix | Floats:
+    """Return what the tree is fitted to, on the line."""
+    work = fitted_workload(workload, shape)
+    if len(shape) == 1:
+        return work if isinstance(work, AllRanges | Prefix) else spread_rows(work)
+    on_curve = spread_rows(work)[:, hilbert_order((shape[0], shape[1]))]
+    on_curve.setflags(write=False)
+    return on_curve

@@ -14,15 +14,19 @@ import numpy.typing as npt
 
 from discreet.noise.fast import Floats
 from discreet.synthetic.estimators.block_tree import Blocks
-from discreet.synthetic.estimators.rows import spread_rows
+from discreet.synthetic.estimators.rows import spread_rows, units
 from discreet.synthetic.operators.all_ranges import AllRanges
 from discreet.synthetic.operators.kronecker import Kronecker
 from discreet.synthetic.operators.operator import Operator
 from discreet.synthetic.operators.prefix import Prefix
+from discreet.synthetic.operators.union import Union
 
-__all__ = ["all_ranges", "energies", "level_energies", "ramp_energy"]
+__all__ = ["all_ranges", "energies", "fitted_workload", "level_energies", "ramp_energy"]
 
 Int64 = npt.NDArray[np.int64]
+
+MOST_UNITS = 1 << 17
+"""Nothing is fitted to a workload with more rows than this, and than cells, that can be found one by one alone."""
 
 
 def all_ranges(shape: tuple[int, ...]) -> Operator:
@@ -35,15 +39,31 @@ def all_ranges(shape: tuple[int, ...]) -> Operator:
     return lines[0] if len(lines) == 1 else Kronecker(of=lines)
 
 
+def fitted_workload(workload: Operator | None, shape: tuple[int, ...]) -> Operator:
+    """Return what an estimator is fitted to: the workload or, without one, all ranges.
+
+    All ranges serve as well in place of a workload of a kind of its own that has more than ``MOST_UNITS`` rows: to
+    sample its rows would take minutes. The fit is public, and the answers are as private with any.
+
+    >>> fitted_workload(None, (4,)), fitted_workload(Prefix(size=4), (4,))
+    (AllRanges(size=4), Prefix(size=4))
+    """
+    if workload is None or units(workload) > max(MOST_UNITS, workload.shape[1]):
+        return all_ranges(shape)
+    return workload
+
+
 def energies(workload: Operator, tree: Blocks) -> Floats:
     """Return, for each level of a tree from the top, the energy of the averages of its blocks.
 
-    All ranges and prefixes, and products of them, have closed forms; of other workloads that are large the rows of a
-    sample are taken.
+    All ranges and prefixes, products of them and unions of these have closed forms; of other workloads that are large
+    the rows of a sample are taken.
 
     >>> energies(Prefix(size=2), Blocks(shape=(2,))).tolist()
     [2.5, 3.0]
     """
+    if isinstance(workload, Union):
+        return np.asarray(sum(float(weight) ** 2 * energies(part, tree) for weight, part in workload.parts))
     sizes = np.array([float(np.prod(side)) for side in tree.sides])
     lines = tuple(factor for factor in workload.factors if isinstance(factor, AllRanges | Prefix))
     if len(lines) == len(workload.factors) and tuple(line.size for line in lines) == tree.shape:

@@ -44,9 +44,13 @@ LARGEST = 1 << 40
 MOST_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Counted:
-    """A histogram that was read: as secret as the data."""
+    """A histogram that was read: as secret as the data, so that no text shows it.
+
+    >>> "7" in repr(Counted(np.array([7]), 7)).rpartition(" at ")[0]
+    False
+    """
 
     cells: Int64
     """The clamped counts, in the shape of the estimator."""

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.mechanisms.geometric import Geometric
 from discreet.noise.fast import Floats
 from discreet.synthetic.estimators.block_tree import Blocks
-from discreet.synthetic.estimators.energies import all_ranges, energies, level_energies
+from discreet.synthetic.estimators.energies import energies, fitted_workload, level_energies
 from discreet.synthetic.estimators.estimator import Counted, Estimator
 from discreet.synthetic.estimators.levels import exact_shares, level_noises, measured_levels
 from discreet.synthetic.estimators.shares import fitted_shares
@@ -29,8 +29,9 @@ class GreedyH(Estimator):
     """Measure the levels of a binary tree with shares of epsilon fitted to a workload, and take least squares.
 
     Satisfies ``epsilon``-DP whenever each record adds 1 to one cell and neighbours differ by one record in the sense of
-    ``relation``. The shares are fitted to the ``workload``, by default all ranges; a level may have none. Unbiased,
-    where the workload asks for single cells at all.
+    ``relation``. The shares are fitted to the ``workload``, by default all ranges, and to these as well where it is too
+    large to fit to (``fitted_workload``); a level may have none. Unbiased, where the workload asks for single cells at
+    all.
 
     >>> tree = GreedyH(shape=(4096,), epsilon=1, relation="add_remove")
     >>> len(tree.parts), tree.loss.epsilon()
@@ -75,6 +76,6 @@ def tree_shares(shape: tuple[int, ...], workload: Operator | None, public_total:
     True
     """
     tree = Blocks(shape=shape, in_turn=True)
-    work = all_ranges(shape) if workload is None else workload
+    work = fitted_workload(workload, shape)
     sizes = np.array([float(np.prod(side)) for side in tree.sides])
     return exact_shares(fitted_shares(level_energies(energies(work, tree)), sizes, public_top=public_total))

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.mechanisms.geometric import Geometric
 from discreet.noise.fast import Floats
 from discreet.synthetic.estimators.block_tree import Blocks
-from discreet.synthetic.estimators.energies import all_ranges, energies, level_energies
+from discreet.synthetic.estimators.energies import energies, fitted_workload, level_energies
 from discreet.synthetic.estimators.estimator import Counted, Estimator
 from discreet.synthetic.estimators.levels import level_noises, measured_levels
 from discreet.synthetic.estimators.shares import error_of_shares
@@ -32,7 +32,8 @@ class Hb(Estimator):
     """Measure all levels of a tree below its root, and take the least squares estimate.
 
     Satisfies ``epsilon``-DP whenever each record adds 1 to one cell and neighbours differ by one record in the sense of
-    ``relation``. The branching is fitted to the ``workload``, by default all ranges. Unbiased.
+    ``relation``. The branching is fitted to the ``workload``, by default all ranges, and to these as well where it is
+    too large to fit to (``fitted_workload``). Unbiased.
 
     >>> tree = Hb(shape=(4096,), epsilon=1, relation="add_remove")
     >>> tree.tree.branching, len(tree.parts), tree.loss.epsilon()
@@ -70,7 +71,7 @@ def _equal(levels: int) -> tuple[Fraction, ...]:
 
 @lru_cache(maxsize=32)
 def _best(shape: tuple[int, ...], workload: Operator | None) -> Blocks:
-    work = all_ranges(shape) if workload is None else workload
+    work = fitted_workload(workload, shape)
     found: dict[float, Blocks] = {}
     for branching in sorted({*range(2, min(MOST, max(shape)) + 1), max(2, *shape)}):
         tree = Blocks(shape=shape, branching=branching)

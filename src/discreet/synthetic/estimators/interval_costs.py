@@ -9,19 +9,22 @@ of them.
 Uneven means here ``dev(B) = sum |x_i - median|``, where they take the mean. By adding 1 to a count it changes by at
 most 1, being a minimum over c of sums ``sum |x_i - c|`` that all change by at most 1; with the mean it is up to 2. The
 deviation from the mean is at most twice that from the median, so that relative to its noise the median never tells
-less. And it is a whole number.
+less. And it is a whole number. All costs are in units of ``1 / FINE`` of a record, so that a bucket may cost less than
+a record where noise is small; with whole ones cells that differ by a record would be merged at any epsilon.
 
 The proof, which holds for noise of one side as well as for their Laplace noise. Let ``G(B)`` be independent, with
-``P[G >= t] = exp(-t / s)`` for whole ``t >= 0``, and the noisy cost ``dev(B) + constant - G(B)``. Take neighbours by
-add_remove: one cell j changes by 1. Fix a partition P, let B0 be its interval that holds j, and fix the noise of all
-other intervals. Partitions that share B0 with P compare to it as before: the noise and the cost of B0 cancel, and no
-other interval of theirs holds j. Those that do not share it have one interval that holds j, whose cost changes by at
-most 1, and so does that of B0. So P is told just if ``G(B0) >= t``, where t, a whole number, moves by at most 2 between
-neighbours (ties are broken by a fixed order of partitions, which the recursion below keeps), and the probabilities of
-this differ by the factor ``exp(2 / s)`` at most. Hence ``s = 2 / epsilon`` gives ``epsilon``-DP. Under replace_one a
-record leaves one cell and comes into another, or one of both where a cell is full: two such steps, and twice the noise.
+``P[G >= t] = exp(-t / (f s))`` for whole ``t >= 0``, f the units in a record, and the noisy cost
+``f dev(B) + constant - G(B)``, a whole number of units. Take neighbours by add_remove: one cell j changes by 1. Fix a
+partition P, let B0 be its interval that holds j, and fix the noise of all other intervals. Partitions that share B0
+with P compare to it as before: the noise and the cost of B0 cancel, and no other interval of theirs holds j. Those that
+do not share it have one interval that holds j, whose cost changes by at most f, and so does that of B0. So P is told
+just if ``G(B0) >= t``, where t, a whole number, moves by at most ``2 f`` between neighbours (ties are broken by a fixed
+order of partitions, which the recursion below keeps), and the probabilities of this differ by the factor ``exp(2 / s)``
+at most. Hence ``s = 2 / epsilon`` gives ``epsilon``-DP. Under replace_one a record leaves one cell and comes into
+another, or one of both where a cell is full: two such steps, and twice the noise.
 """
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -35,12 +38,19 @@ __all__ = ["deviations", "least_partition", "noise_scale", "noisy_costs"]
 OFFSETS = 16
 """How many intervals of one length begin within that length."""
 
+FINE = 1 << 10
+"""Units of cost in a record. An interval is the union of at most 44 others with ends at any two places, as there are up
+to 2^22 cells: fewer than this, so that to part what differs by a record is worth it where buckets cost a unit."""
+
 WIDE = 1 << 50
 """Noise of a larger scale may not fit into 64 bits, and is added in whole numbers of any size."""
 
+LONG = 1 << 12
+"""So are the costs of longer intervals: those of this length are up to ``LARGEST * LONG / 2 * FINE = 2^61``."""
+
 
 def noise_scale(epsilon: Fraction, touched: int) -> Fraction:
-    """Return the scale of the noise of each cost."""
+    """Return the scale of the noise of each cost, in records."""
     return 2 * touched / epsilon
 
 
@@ -61,13 +71,16 @@ def deviations(cells: Int64) -> list[tuple[int, int, Int64]]:
     return found
 
 
-def noisy_costs(cells: Int64, scale: Fraction, constant: int) -> list[tuple[int, int, Int64]]:
-    """Return the deviations with a constant for each bucket, less the noise."""
-    kind: type = np.int64 if max(scale, Fraction(constant)) < WIDE else object
-    return [
-        (length, step, costs.astype(kind) + constant - np.asarray(geometric(scale, size=len(costs))))
-        for length, step, costs in deviations(cells)
-    ]
+def noisy_costs(cells: Int64, scale: Fraction, charged: Fraction) -> list[tuple[int, int, Int64]]:
+    """Return the deviations and what is charged for each bucket, less the noise, all in units of ``1 / FINE``."""
+    constant, spread = math.ceil(FINE * charged), FINE * scale
+    narrow = max(spread, Fraction(constant)) < WIDE
+    found = []
+    for length, step, costs in deviations(cells):
+        kind: type = np.int64 if narrow and length <= LONG else object
+        noise = np.asarray(geometric(spread, size=len(costs)))
+        found.append((length, step, costs.astype(kind) * FINE + constant - noise))
+    return found
 
 
 def least_partition(costs: list[tuple[int, int, Int64]], cells: int) -> Int64:

@@ -16,13 +16,26 @@ from discreet.noise.fast import Floats
 from discreet.synthetic.matrix_mechanism import noise_variance
 from discreet.synthetic.operators.operator import Array
 
-__all__ = ["KNOWN", "exact_shares", "level_noises", "measured_levels"]
+__all__ = ["KNOWN", "exact_shares", "level_noises", "measured_levels", "released_variance"]
 
 FINE = 1 << 24
 """Shares are whole numbers of this fineness over their sum."""
 
 KNOWN = 1e-9
 """The variance of what is known exactly: least squares needs one above 0."""
+
+
+FARTHEST = 2.0**126
+"""A released count is at most 2^63 in size, so that its variance is at most this, however wide the noise."""
+
+
+def released_variance(noise: Geometric) -> float:
+    """Return the variance of a released count, in numbers whose sums and inverses are finite and above 0.
+
+    >>> released_variance(Geometric(sensitivity=1, epsilon=1e-300)) == 2.0**126
+    True
+    """
+    return min(max(noise_variance(noise), KNOWN), FARTHEST)
 
 
 def exact_shares(shares: npt.ArrayLike) -> tuple[Fraction, ...]:
@@ -55,7 +68,7 @@ def measured_levels(
             variances.append(float("inf"))
         else:
             values.append(noise.release(exact.astype(np.int64)).astype(np.float64))
-            variances.append(max(noise_variance(noise), KNOWN))
+            variances.append(released_variance(noise))
     if total is not None:
         values[0], variances[0] = np.array([total]), KNOWN
     return values, variances

@@ -9,7 +9,9 @@ The proof. The estimate before a round is public, so the answers of all queries 
 whole numbers. A score is the distance of an exact answer, a whole number, from such a constant. Adding 1 to one cell
 changes an answer by at most the largest entry of the workload, and no score by more; a record that moves changes it by
 no more either if no entry is negative, and by at most twice that otherwise. So the scores are exact, and the
-sensitivity of each is that of its answer. n is measured under add_remove, and public under replace_one.
+sensitivity of each is that of its answer. Counts are clamped so that every answer, and every sum on the way to it, fits
+into 64 bits: no answer wraps. A workload that leaves room for small counts alone is refused. n is measured under
+add_remove, and public under replace_one.
 
 The number of rounds, if not given, is chosen by n and epsilon, as Hay et al. (SIGMOD 2016) propose: with more of
 either, more queries can be measured well. With a fixed number the error does not vanish as epsilon grows.
@@ -27,8 +29,9 @@ from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.geometric import Geometric
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
-from discreet.synthetic.estimators.estimator import Counted, Estimator, Int64, Part, Pure, fraction
+from discreet.synthetic.estimators.estimator import LARGEST, Counted, Estimator, Int64, Part, Pure, fraction
 from discreet.synthetic.estimators.rows import largest_entry, rows_of
+from discreet.synthetic.matrix_mechanism import SMALLEST_LIMIT
 from discreet.synthetic.operators.kronecker import Kronecker
 from discreet.synthetic.operators.operator import Operator
 from discreet.synthetic.operators.prefix import Prefix
@@ -46,7 +49,7 @@ REPLAYED = 10_000
 """All measurements are replayed after each round this many times over the square of the rounds, within ``REPLAYS``."""
 
 LARGEST_ANSWER = 1 << 61
-"""Counts are clamped once more, where the entries of a workload are large, so that no answer is beyond this."""
+"""No answer is beyond this: counts are clamped once more where the entries of a workload are large."""
 
 STEEPEST = 20.0
 """A factor is at most ``exp`` of this in one update."""
@@ -60,6 +63,8 @@ class MWEM(Estimator):
     ``relation``. The ``workload`` holds the queries to choose from, by default all prefixes (on a plane all boxes from
     the first cell on): a range is a difference of few of them. ``total_share`` of epsilon measures the number of
     records under add_remove; under replace_one it is public. ``rounds`` is chosen by ``chosen_rounds`` unless given.
+    Counts beyond ``largest_count`` are clamped to it; a workload for which that is below 2^16 is refused: weights such
+    as 0.1 are binary fractions of 55 digits, and ``Fraction(1, 10)`` serves.
 
     >>> plan = MWEM(shape=(16,), epsilon=1, relation="add_remove", rounds=5)
     >>> len(plan.parts), round(plan.loss.epsilon(), 9)
@@ -81,6 +86,11 @@ class MWEM(Estimator):
         rounds: object = self.rounds
         if rounds is not None and (type(rounds) is not int or not 1 <= rounds <= MOST_ROUNDS):
             raise InvalidParameter(f"rounds must be a whole number from 1 to {MOST_ROUNDS}, got {rounds!r}.")
+        if self.queries.reach > LARGEST_ANSWER // SMALLEST_LIMIT:
+            raise InvalidParameter(
+                "the entries of this workload have too many digits for exact answers; round its weights to fewer, as "
+                "Fraction(1, 10) in place of 0.1, or leave them out."
+            )
         entry = largest_entry(self.queries)
         steps = 1 if self.relation == "add_remove" or self.queries.nonnegative else 2
         object.__setattr__(self, "sensitivity", steps * entry)
@@ -92,6 +102,11 @@ class MWEM(Estimator):
             return self.workload
         lines = tuple(Prefix(size=side) for side in self.shape)
         return lines[0] if len(lines) == 1 else Kronecker(of=lines)
+
+    @property
+    def largest_count(self) -> int:
+        """The count that a cell is clamped to, so that every answer is exact."""
+        return min(LARGEST, LARGEST_ANSWER // self.queries.reach)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -113,6 +128,10 @@ class MWEM(Estimator):
         most = FEW_CHOSEN if self.cells > MANY_CELLS else MOST_CHOSEN
         return self.rounds or min(most, max(2, math.ceil(signal**0.5 / 3)))
 
+    def exact_answers(self, counted: Counted) -> Int64:
+        """Return the answers of the whole matrix of the queries on the clamped counts: as secret as the data."""
+        return np.asarray(self.queries.whole_matvec(np.minimum(counted.line, self.largest_count)))
+
     def _rounds_epsilon(self) -> Fraction:
         return self.budget(1 if self.relation == "replace_one" else 1 - Fraction(self.total_share))
 
@@ -127,7 +146,7 @@ class MWEM(Estimator):
         rounds = self.chosen_rounds(records)
         choice, measure = self._round(rounds)
         queries, total = self.queries, max(records, 1.0)
-        exact = queries.whole_matvec(np.minimum(counted.line, max(1, LARGEST_ANSWER // queries.reach)))
+        exact = self.exact_answers(counted)
         estimate = np.full(self.cells, total / self.cells)
         rows, answers = [], []
         replays = min(max(REPLAYED // rounds**2, REPLAYS[0]), REPLAYS[-1])

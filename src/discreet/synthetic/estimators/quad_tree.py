@@ -23,8 +23,7 @@ from discreet.noise.fast import Floats
 from discreet.synthetic.consistency.tree import tree_least_squares
 from discreet.synthetic.estimators.blocks import Places, block_of
 from discreet.synthetic.estimators.estimator import Counted, Estimator
-from discreet.synthetic.estimators.levels import KNOWN
-from discreet.synthetic.matrix_mechanism import noise_variance
+from discreet.synthetic.estimators.levels import KNOWN, released_variance
 
 __all__ = ["QuadTree"]
 
@@ -90,9 +89,9 @@ class QuadTree(Estimator):
                 sums = np.zeros(count, dtype=np.int64)
                 np.add.at(sums, label, counted.line)
                 values.append(noises[level].release(sums).astype(np.float64))
-                variances.append(max(noise_variance(noises[level]), KNOWN))
+                variances.append(released_variance(noises[level]))
             else:
-                values.append(np.array([float(counted.persons)]))
+                values.append(np.array([self.public_total(counted)], dtype=np.float64))
                 variances.append(KNOWN)
             if level:
                 above = np.zeros(count, dtype=np.int64)

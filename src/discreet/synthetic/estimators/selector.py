@@ -20,7 +20,7 @@ import numpy as np
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite
 from discreet.synthetic.estimators.block_tree import Blocks
-from discreet.synthetic.estimators.energies import all_ranges, energies, level_energies
+from discreet.synthetic.estimators.energies import all_ranges, energies, fitted_workload, level_energies
 from discreet.synthetic.estimators.estimator import Estimator
 from discreet.synthetic.estimators.greedy_h import GreedyH
 from discreet.synthetic.estimators.hb import Hb
@@ -121,7 +121,8 @@ def _least(shape: tuple[int, ...], epsilon: Real, relation: Relation, workload: 
         GreedyH(shape=shape, epsilon=epsilon, relation=relation, workload=workload),
         Hb(shape=shape, epsilon=epsilon, relation=relation, workload=workload),
     ]
-    errors = [expected_error(candidate, workload) for candidate in candidates]
+    work = fitted_workload(workload, candidates[0].shape)
+    errors = [expected_error(candidate, work) for candidate in candidates]
     least = int(np.argmin(errors))
     others = ", ".join(
         f"{type(candidate).__name__} {error / max(errors[least], FLAT):.2f} times as much"

@@ -17,6 +17,9 @@ __all__ = ["error_of_shares", "fitted_shares"]
 
 STEPS = 80
 
+LOWEST = -40.0
+"""The logarithm of the least share that is tried, where a step goes far: its square still divides."""
+
 NEGLIGIBLE = 2e-3
 """A level whose share of a budget is below this is not measured."""
 
@@ -53,7 +56,7 @@ def fitted_shares(levels: Floats, sizes: Floats, *, public_top: bool = False) ->
     energy, size = energy[: lowest + 1] / max(float(energy.sum()), 1e-300), size[: lowest + 1] / size[lowest]
 
     def objective(logs: Floats) -> tuple[float, Floats]:
-        shares = np.exp(logs - logs.max())
+        shares = np.exp(np.maximum(logs - logs.max(), LOWEST))
         shares /= shares.sum()
         precision = np.cumsum((shares**2 * size)[::-1])[::-1]
         value = float(np.sum(energy / precision))
@@ -62,7 +65,8 @@ def fitted_shares(levels: Floats, sizes: Floats, *, public_top: bool = False) ->
 
     best = min(
         (
-            optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+            # L-BFGS-B is as good, but on a busy machine its small products wait long for threads of their own
+            optimize.minimize(objective, start, jac=True, method="BFGS", options={"maxiter": STEPS})
             for start in _starts(lowest + 1)
         ),
         key=lambda found: float(found.fun),

@@ -30,9 +30,8 @@ from discreet.synthetic.consistency.tree import Places, tree_least_squares
 from discreet.synthetic.estimators.block_tree import Blocks
 from discreet.synthetic.estimators.estimator import Counted, Estimator, Part, Pure, fraction
 from discreet.synthetic.estimators.greedy_h import tree_shares
-from discreet.synthetic.estimators.levels import KNOWN, level_noises, measured_levels
+from discreet.synthetic.estimators.levels import KNOWN, level_noises, measured_levels, released_variance
 from discreet.synthetic.estimators.splits import KINDS, Splits, posterior_means
-from discreet.synthetic.matrix_mechanism import noise_variance
 from discreet.synthetic.operators.operator import Operator
 
 __all__ = ["ShrunkTree"]
@@ -107,7 +106,7 @@ class ShrunkTree(Estimator):
             return np.array([public])
         first = self.parts[0]
         if isinstance(first, Geometric):
-            total, known = float(first.release(int(counted.cells.sum()))), max(noise_variance(first), KNOWN)
+            total, known = float(first.release(counted.cells.sum(keepdims=True)).item()), released_variance(first)
         else:
             total, known = public or 0.0, KNOWN
         noises = level_noises(self.shares(total), self._levels_epsilon(), self.touched)

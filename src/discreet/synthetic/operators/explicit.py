@@ -58,7 +58,7 @@ class Explicit(Operator):
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the matrix."""
-        rows, cells = self.matrix.entries.shape
+        rows, cells = self.matrix.shape
         return int(rows), int(cells)
 
     @property
@@ -74,12 +74,12 @@ class Explicit(Operator):
     @property
     def nonnegative(self) -> bool:
         """Whether no entry is below 0."""
-        return bool(self.matrix.entries.nnz == 0 or self.matrix.entries.data.min() >= 0)
+        return bool(self.matrix.data.min(initial=0) >= 0)
 
     @property
     def determines_cells(self) -> bool:
         """Whether each cell has a row of its own; other ways are not looked for."""
-        held = self.matrix.entries
+        held = self.matrix
         single = np.flatnonzero(np.diff(held.indptr) == 1)
         return len(np.unique(held.indices[held.indptr[single]])) == self.shape[1]
 
@@ -99,9 +99,15 @@ class Explicit(Operator):
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """Whole entries over a denominator, in lowest terms."""
+    """Whole entries over a denominator, in lowest terms, row by row.
 
-    entries: Any
+    The arrays lie on bytes, which nothing can make writable again; a sparse array would let them be replaced.
+    """
+
+    data: Array
+    indices: Array
+    indptr: Array
+    shape: tuple[int, int]
     denominator: int
 
     @classmethod
@@ -132,27 +138,30 @@ class _Whole:
         square = sum(int(value) ** 2 for value in np.unique(np.abs(entries.data))) * max(1, entries.shape[0])
         if square >= HELD:
             raise _too_many_digits()
-        return cls(_sealed(entries), common)
+        kind = np.dtype(np.int32 if max(entries.nnz, *entries.shape) < ENTRY else np.int64)
+        places = (entries.indices.astype(kind).tobytes(), entries.indptr.astype(kind).tobytes())
+        rows, cells = entries.shape
+        return _sealed(entries.data.tobytes(), *places, kind.char, (int(rows), int(cells)), common)
 
     def __reduce__(self) -> "tuple[Callable[..., _Whole], tuple[object, ...]]":
-        return _again, (self.entries.copy(), self.denominator)
+        parts = (self.data.tobytes(), self.indices.tobytes(), self.indptr.tobytes())
+        return _sealed, (*parts, self.indices.dtype.char, self.shape, self.denominator)
+
+    @property
+    def entries(self) -> Any:  # noqa: ANN401 - a sparse array
+        """The matrix as a sparse array, a new one for each use."""
+        return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
     @property
     def key(self) -> tuple[object, ...]:
         """What tells two matrices apart."""
-        held = self.entries
-        return held.shape, self.denominator, held.data.tobytes(), tuple(held.indices), tuple(held.indptr)
+        parts = (self.data.tobytes(), self.indices.tobytes(), self.indptr.tobytes())
+        return self.shape, self.denominator, *parts
 
 
-def _sealed(entries: Any) -> Any:  # noqa: ANN401 - a sparse array
-    for array in (entries.data, entries.indices, entries.indptr):
-        array.setflags(write=False)
-    return entries
-
-
-def _again(entries: Any, denominator: int) -> _Whole:  # noqa: ANN401
-    """Return what was copied or pickled; numpy gives back arrays that can be written to."""
-    return _Whole(_sealed(entries), denominator)
+def _sealed(data: bytes, indices: bytes, indptr: bytes, kind: str, shape: tuple[int, int], denominator: int) -> _Whole:
+    columns, rows = (np.frombuffer(part, dtype=kind) for part in (indices, indptr))
+    return _Whole(np.frombuffer(data, dtype=np.int64), columns, rows, shape, denominator)
 
 
 def _whole_values(values: Array) -> tuple[npt.NDArray[np.int64], int]:

@@ -29,7 +29,7 @@ def clamped(values: object, low: int, high: int, *, otherwise: str) -> npt.NDArr
         return whole.reshape(array.shape)
     if array.dtype.kind not in "iu":
         raise InvalidInput(otherwise)
-    if array.dtype == np.uint64:
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8:  # in either order of bytes
         array = np.minimum(array, np.uint64(max(high, 0)))
     return np.clip(array.astype(np.int64), low, high)
 
