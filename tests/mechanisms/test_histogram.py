@@ -1,13 +1,18 @@
 import math
-from enum import Enum
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import Enum, IntEnum
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet.errors import InvalidInput, InvalidParameter, RelationMismatch
 from discreet.mechanisms.histogram import KnownBins
 from discreet.testing import check_mechanism
+from discreet.units import frozen, multiset
 
 LABELS = ("a", "b", "c", "d")
 NOISES = [{}, {"noise": "laplace"}, {"noise": "gaussian", "delta": 1e-5}]
@@ -131,3 +136,54 @@ def test_the_relation_must_be_said():
         KnownBins(labels=LABELS, epsilon=1)
     with pytest.raises(RelationMismatch):
         KnownBins(labels=LABELS, epsilon=1, relation="edge")
+
+
+class Place(NamedTuple):
+    x: int
+    y: int
+
+
+SAME = [
+    ((1, 2), [1, 2]),
+    ((1, 2), np.array([1, 2])),
+    ((1, 2), Place(1, 2)),
+    (1, np.array(1)),
+    (1, np.float32(1)),
+    (frozenset({3}), {3}),
+    (((1, 2), "a"), [[1.0, 2], "a"]),
+    (Decimal("0.5"), Decimal("0.50")),
+    (Fraction(1, 2), Fraction(np.int64(1), np.int64(2))),
+    (datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 1, tzinfo=UTC)),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME, ids=range(len(SAME)))
+def test_records_that_are_the_same_are_in_the_same_bin(one, other):
+    assert multiset([one]) == multiset([other])
+    made = KnownBins(labels=("x", one), epsilon=1, relation="add_remove")
+    assert made.counts([one]).tolist() == made.counts([other]).tolist() == [0, 1]
+
+
+def test_a_list_of_bins_may_be_an_array():
+    made = KnownBins(labels=(1, 2, 3), epsilon=1, relation="add_remove", bins=2)
+    for record in ([1, 3], np.array([1, 3]), np.array([1.0, 3.0]), np.array([(1, 3)], dtype="i4,i4")[0]):
+        assert made.counts([record]).tolist() == [1, 0, 1]
+
+
+def test_equal_values_of_other_types_are_found():
+    class Size(IntEnum):
+        LARGE = 7
+
+    made = KnownBins(labels=(7, "a", datetime(2020, 1, 1, tzinfo=UTC)), epsilon=1, relation="add_remove")
+    moment = pd.Timestamp(2020, 1, 1, tz=UTC)
+    assert made.counts([7.0, Decimal(7), Fraction(7), Size.LARGE, np.str_("a"), moment]).tolist() == [4, 1, 1]
+    enums = KnownBins(labels=(Size.LARGE, Decimal(2)), epsilon=1, relation="add_remove")
+    assert enums.counts([7, Size.LARGE, 2, 2.0, Decimal("2.0")]).tolist() == [2, 3]
+    assert KnownBins(labels=((1, 2), 0.5), epsilon=1, relation="add_remove").counts([Fraction(1, 2)]).tolist() == [0, 1]
+
+
+def test_labels_that_are_the_same_record_are_one_too_many():
+    nanoseconds = np.datetime64(5, "ns")
+    assert frozen(nanoseconds) == 5
+    with pytest.raises(InvalidParameter, match="once"):
+        KnownBins(labels=(nanoseconds, 5), epsilon=1, relation="add_remove")

@@ -293,3 +293,13 @@ def test_records_that_cannot_be_shown_count_as_none():
     with pytest.raises(ZoneInfoNotFoundError):
         shown(key_of(odd))
     assert mode.look([odd] * 60 + [None] * 40 + ["a"] * 10) == (44, None)
+
+
+def test_a_class_of_classes_is_not_asked():
+    meta = type("Meta", (type,), {"__eq__": lambda *_: True, "__hash__": lambda _: hash(int)})
+    assert key_of(meta("Odd", (), {})()) == NONE
+
+
+def test_numpy_may_be_told_to_raise():
+    with np.errstate(all="raise"):
+        assert key_of(np.longdouble("1e4000")) == key_of(math.inf)

@@ -140,13 +140,89 @@ def test_ten_million_points_take_seconds():
         assert abs(found.total - 1e7) < 60 * math.sqrt(len(found))
 
 
-def test_splits_are_as_likely_as_is_said():
-    """False alarm below 1e-9."""
-    made = PrivTree(bounds=LINE, epsilon=1, relation="add_remove", depth=1)
-    for people in (0, made.decay, 3 * made.decay):
-        points = np.full(people, 0.2)
-        split = sum(len(made.release(points)) == 2 for _ in range(4000)) / 4000
-        assert split == pytest.approx(made.split_probability(people, 0), abs=6.2 * 0.5 / math.sqrt(4000))
+def exceeds(made, people, depth):
+    """Return the probability that score and noise are above the threshold, summed from the law of the noise."""
+    z = np.arange(-math.ceil(60 * made.scale), math.ceil(60 * made.scale) + 1)
+    law = np.exp(-np.abs(z) / made.scale)
+    score = max(made.threshold - made.decay, people - depth * made.decay)
+    return float(law[score + z > made.threshold].sum() / law.sum())
+
+
+@pytest.mark.parametrize("threshold", [0, 5])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_splits_are_as_likely_as_the_law_says(relation, threshold):
+    """The root and its left half, in which everybody is; by Hoeffding's inequality a false alarm is below 1e-10."""
+    made = PrivTree(bounds=LINE, epsilon=1, relation=relation, depth=2, threshold=threshold)
+    runs = 4000
+    reach = math.sqrt(math.log(2e10) / (2 * runs))
+    for people in (0, threshold, threshold + made.decay, threshold + 3 * made.decay):
+        found = [made.release(np.full(people, 0.2)).depths for _ in range(runs)]
+        root, left = exceeds(made, people, 0), exceeds(made, people, 1)
+        assert made.split_probability(people, 0) == pytest.approx(root)
+        assert made.split_probability(people, 1) == pytest.approx(left)
+        assert sum(len(depths) > 1 for depths in found) / runs == pytest.approx(root, abs=reach)
+        assert sum(depths[0] == 2 for depths in found) / runs == pytest.approx(root * left, abs=reach)
+
+
+@pytest.mark.parametrize("depth", [52, 53, 54, 57, 60])
+def test_everybody_is_counted_however_deep(depth):
+    for threshold in (0, 50):
+        made = PrivTree(bounds=LINE, epsilon=2000, relation="replace_one", depth=depth, threshold=threshold)
+        for x in (0.0, 0.5, 1 - 2.0**-53, 1.0, 7.0):
+            found = made.release(np.full(100, x))
+            assert found.noisy.sum() == 100
+            assert found.noisy.max() == 100
+            assert found.cdf(1.0) == pytest.approx(1)
+            assert found.cdf(0.75) == pytest.approx(1.0 if x <= 0.5 else 0.0, abs=1e-9)
+
+
+def test_boxes_smaller_than_numbers_are_told_of():
+    """Bounds so close that a box has its lower end at its upper one."""
+    made = PrivTree(bounds=((1e9, 1e9 + 1e-6),), epsilon=2000, relation="add_remove", depth=20)
+    found = made.release(np.full(100, 1e9))
+    assert found.cdf(1e9 + 1e-6) == pytest.approx(1)
+    assert not math.isnan(found.cdf(1e9))
+
+
+def most_moved(made, one, other):
+    """Return the largest log-ratio of a tree's probability on two data sets, over all trees, from the recursion."""
+
+    def of(depth, place, codes):
+        rest = (made.depth - depth) * made.dimensions
+        return exceeds(made, int(((codes >> rest) == place).sum()), depth)
+
+    def value(depth, place, a, b):
+        if depth == made.depth or (rest := (made.depth - depth) * made.dimensions) < 0:
+            return 0.0
+        if ((a >> rest) == place).sum() == ((b >> rest) == place).sum() and depth:
+            return 0.0
+        p, q = of(depth, place, a), of(depth, place, b)
+        ends = {place * made.fanout, place * made.fanout + made.fanout - 1}  # where people are
+        onward = math.log(p / q) + sum(value(depth + 1, end, a, b) for end in ends)
+        return max(math.log((1 - p) / (1 - q)), onward)
+
+    a, b = made._codes(one), made._codes(other)
+    return max(value(0, 0, a, b), value(0, 0, b, a))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("dimensions", "depth"), [(1, 2), (1, 5), (2, 4)])
+def test_the_worst_neighbours_attain_what_splits_cost(relation, dimensions, depth):
+    made = PrivTree(bounds=((0, 1),) * dimensions, epsilon=1, relation=relation, depth=depth)
+    one, other = made.worst_case()
+    assert len(one) - len(other) == (1 if relation == "add_remove" else 0)
+    claimed = path_loss(made.scale, made.decay, depth, moved=relation == "replace_one")
+    assert most_moved(made, one, other) == pytest.approx(claimed, rel=1e-3)
+
+
+def test_the_error_is_that_of_noisy_counts():
+    """A bound on 1 in 20 that fails in more than 60 of 300 has a probability below 1e-9."""
+    made = PrivTree(bounds=((0, 1),) * 3, epsilon=1, relation="add_remove")
+    failures = 0
+    for _ in range(300):
+        found = made.release(np.full((5000, 3), 0.3))
+        failures += bool(abs(int(found.noisy.max()) - 5000) > made.error(0.05))
+    assert failures <= 60
 
 
 # --- boxes ---------------------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """The joint delta of Gaussian noise and a threshold, against convolutions of the laws of single bins."""
 
+import json
 import math
+import subprocess
+import sys
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -173,6 +176,49 @@ def test_it_composes(relation):
     assert PrivacyLoss.from_json(made.loss.to_json()) == made.loss
 
 
+def two_laws(loss):
+    """Return both laws of a loss, from what is written of it."""
+    (term,) = json.loads(loss.to_json())["terms"]
+    return tuple(np.array([float(Fraction(x)) for x in term[name]]) for name in ("p", "q"))
+
+
+def together(*pairs):
+    """Return both laws of several outputs, one after the other."""
+    p = q = np.ones(1)
+    for one, other in pairs:
+        p, q = np.multiply.outer(p, one).ravel(), np.multiply.outer(q, other).ravel()
+    return p, q
+
+
+def divergence(p, q, epsilon):
+    return max(float(np.maximum(a - math.exp(epsilon) * b, 0).sum()) for a, b in ((p, q), (q, p)))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (2.0, 1e-3), (0.3, 0.3)])
+def test_composing_is_that_of_all_outputs_together(epsilon, delta, relation):
+    """Output by output, of the two laws that are written down, with themselves and with randomized response."""
+    loss = StabilityHistogram(epsilon=epsilon, delta=delta, relation=relation, bins=2, noise="gaussian").loss
+    answers = np.array([0.7, 0.3]), np.array([0.3, 0.7])
+    pairs = {
+        2 * loss: together(two_laws(loss), two_laws(loss)),
+        loss + PrivacyLoss.from_pair(*answers): together(two_laws(loss), answers),
+    }
+    for composed, (p, q) in pairs.items():
+        for e in (0.0, epsilon / 2, epsilon, 1.4 * epsilon, 2 * epsilon):
+            exact = divergence(p, q, e)
+            assert exact * (1 - 1e-9) - 1e-15 <= composed.delta(e) <= exact * (1 + 1e-3) + 1e-12
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_composing_covers_every_mix_repeated(relation):
+    """Two releases are one of twice as many bins, of which each mix is convolved number by number."""
+    made = StabilityHistogram(epsilon=1, delta=1e-4, relation=relation, bins=1, noise="gaussian")
+    sigma, twice = float(made.unit.sigma), 2 * made.loss
+    for e in (0.0, 0.5, 1.0, 1.5, 2.0):
+        assert brute_force(sigma, made.threshold, 2, relation, e) <= twice.delta(e) * (1 + 1e-9)
+
+
 @pytest.mark.parametrize(("epsilon", "delta"), [(1e-3, 1e-6), (1e-5, 0.5), (300, 1e-9), (1, 1e-12), (50, 0.9)])
 def test_extremes(epsilon, delta):
     for relation in RELATIONS:
@@ -183,3 +229,39 @@ def test_extremes(epsilon, delta):
 def test_beyond_all_extremes():
     with pytest.raises(InvalidParameter, match="600"):
         StabilityHistogram(epsilon=601, delta=1e-6, relation="add_remove", noise="gaussian")
+
+
+STUCK = [
+    (3, 0.00051, 1, "replace_one"),
+    (3, 0.00052, 1, "replace_one"),
+    (1, 5.1e-6, 2, "replace_one"),
+    (3, 6.5000000000000004e-06, 3, "add_remove"),
+    (1, 0.999999, 1, "add_remove"),
+]
+"""Where rounding noise alone less than noise and a threshold left no threshold that fits."""
+
+
+def test_a_threshold_is_always_found():
+    code = f"""
+from discreet.mechanisms import StabilityHistogram
+for epsilon, delta, bins, relation in {STUCK}:
+    made = StabilityHistogram(epsilon=epsilon, delta=delta, relation=relation, bins=bins, noise="gaussian")
+    assert made.loss.delta(epsilon) <= delta
+    print(made.threshold)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert found.stdout.split() == ["6", "6", "36", "12", "1"]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("bins", [1, 2, 3, 30])
+@pytest.mark.parametrize("sigma", [0.4, 1.9, 2.0, 7.3])
+def test_a_high_threshold_costs_nothing_beyond_the_noise(sigma, bins, relation):
+    curve = SparseGaussian(sigma, 2 + math.ceil(64 * sigma), bins, relation)
+    for epsilon in (0.0, 0.01, 1 / 3, 1.0, 3.0, 7.7):
+        assert curve.delta(epsilon) == curve.noise(epsilon)
+
+
+def test_where_no_noise_is_known_to_fit():
+    with pytest.raises(InvalidParameter, match="larger delta"):
+        StabilityHistogram(epsilon=600, delta=1e-300, relation="replace_one", noise="gaussian")

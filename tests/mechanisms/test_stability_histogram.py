@@ -2,6 +2,7 @@ import itertools
 import math
 import time
 import uuid
+from collections import Counter
 from decimal import Decimal
 
 import numpy as np
@@ -25,7 +26,8 @@ def test_keeps_the_contract(relation, noise, monkeypatch):
     made = StabilityHistogram(epsilon=1, delta=0.05, relation=relation, noise=noise)
     t = made.threshold
     several = [Bins((), ()), *(Bins((key,), (n,)) for key in (0, 1) for n in range(t + 1, t + 100))]
-    done = check_mechanism(made, outputs=several)
+    alone = [0], ([1] if relation == "replace_one" else [])
+    done = check_mechanism(made, outputs=several, neighbours=alone)
     assert {"interface", "frozen", "keyword-only", "repr", "loss", "claim", "law"} <= set(done.passed)
     assert made.loss.delta(1) <= 0.05
 
@@ -222,3 +224,60 @@ def test_the_relation_must_be_said():
         StabilityHistogram(epsilon=1, delta=1e-6)
     with pytest.raises(RelationMismatch):
         StabilityHistogram(epsilon=1, delta=1e-6, relation="edge")
+
+
+# --- the worst neighbours ------------------------------------------------------------------------------------------
+
+
+def shown_law(made, count, places):
+    """Return the law of what is shown of a bin, at these noisy counts, and of all the rest, from its definition."""
+    if count == 0:
+        return np.append(np.zeros(len(places)), 1.0)
+    sigma, z = float(made.unit.sigma), np.arange(-2000, 2001)
+    law = np.exp(-((places - count) ** 2) / (2 * sigma**2)) / np.exp(-(z**2) / (2 * sigma**2)).sum()
+    return np.append(law, max(0.0, 1 - law.sum()))
+
+
+def attained(made, epsilon):
+    """Return the delta of the pair that is named worst, from its records."""
+    one, other = (
+        Counter(bin_ for record in data for bin_ in (record if made.bins > 1 else [record]))
+        for data in made.worst_case()
+    )
+    p, q, t, reach = np.ones(1), np.ones(1), made.threshold, math.ceil(9 * made.unit.sigma)
+    for bin_ in {key for key in one | other if one[key] != other[key]}:
+        most = max(one[bin_], other[bin_])
+        places = np.arange(max(t + 1, most - reach), max(t + 1, most) + reach)
+        p = np.multiply.outer(p, shown_law(made, one[bin_], places)).ravel()
+        q = np.multiply.outer(q, shown_law(made, other[bin_], places)).ravel()
+    return max(np.maximum(a - math.exp(epsilon) * b, 0).sum() for a, b in ((p, q), (q, p)))
+
+
+@pytest.mark.parametrize(
+    ("bins", "relation", "epsilon", "delta"),
+    [
+        (1, "add_remove", 1, 1e-6),
+        (1, "replace_one", 1, 1e-6),
+        (2, "add_remove", 1, 1e-4),
+        (2, "replace_one", 3, 1e-2),
+        (1, "replace_one", 0.1, 0.3),
+        (2, "add_remove", 3, 0.3),
+    ],
+)
+def test_the_worst_neighbours_are_as_bad_as_is_claimed(bins, relation, epsilon, delta):
+    made = StabilityHistogram(epsilon=epsilon, delta=delta, relation=relation, bins=bins, noise="gaussian")
+    one, other = made.worst_case()
+    assert len(one) - len(other) in ((1, -1) if relation == "add_remove" else (0,))
+    assert attained(made, epsilon) == pytest.approx(made.loss.delta(epsilon), rel=1e-6)
+
+
+def test_a_class_of_classes_is_not_asked():
+    """Types are compared by what they are: a metaclass may say that its classes are equal to int, and fail later."""
+    meta = type("Meta", (type,), {"__eq__": lambda *_: True, "__hash__": lambda _: hash(int)})
+
+    def fail(_):
+        raise RuntimeError("a value")
+
+    odd = meta("Odd", (), {"__hash__": fail})()
+    assert SURE.release([1] * 50 + [odd]).keys == (1,)
+    assert SURE.reveal([1, odd], [50, 1]).keys == (1,)

@@ -105,6 +105,17 @@ def test_errors_are_kept_at_all_edges_together(size, given, relation):
     assert failures <= 25
 
 
+@pytest.mark.parametrize(("size", "branching"), [(2, 2), (1000, 2), (1000, 32), (1 << 16, 16)])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_rounding_adds_less_than_one_person(size, branching, relation):
+    """As many people as are said, in one cell or in all alike, and so little noise that there is none."""
+    made = TreeCDF(bounds=(0, 1), size=size, epsilon=10**6, relation=relation, branching=branching)
+    for place in (0, size // 2, slice(None)):
+        counts = np.zeros(size, dtype=np.int64)
+        counts[place] = 2**48 // size // (size if place == slice(None) else 1)
+        assert np.abs(made.reveal(counts).below - np.append(0, np.cumsum(counts))).max() < 1
+
+
 def test_errors_are_not_far_from_what_is_seen():
     made = TreeCDF(bounds=(0, 1), size=1024, epsilon=1, relation="replace_one")
     counts = np.full(1024, 30)
@@ -139,7 +150,7 @@ def test_exact_where_there_is_no_noise(relation):
 
 def test_nobody_is_refused_for_what_they_hold():
     made = TreeCDF(bounds=(0, 10), size=5, epsilon=4000, relation="add_remove")
-    for odd in (None, "a", "7", [1, 2], math.nan, -(10**400), object()):
+    for odd in (None, "a", "7", b"7", [1, 2], {7}, math.nan, -(10**400), object()):
         assert made.release([9, 9, odd]).below == pytest.approx([0, 1, 1, 1, 1, 3], abs=1e-9)
 
 

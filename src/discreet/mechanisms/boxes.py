@@ -60,7 +60,11 @@ class Boxes:
 
     @property
     def counts(self) -> Floats:
-        """The counts closest to the noisy ones among those that are not negative and add up to ``total``."""
+        """The counts closest to the noisy ones among those that are not negative and add up to ``total``.
+
+        All that are left above 0 are lowered by the same number: what is taken from bins that would be negative is
+        missing elsewhere. Of a single large bin ``noisy`` is the better estimate, since it has no bias.
+        """
         ordered = np.sort(self.noisy.astype(np.float64))[::-1]
         excess = (np.cumsum(ordered) - self.total) / np.arange(1, len(ordered) + 1)
         last = int(np.flatnonzero(ordered >= excess)[-1]) if self.total > 0 else 0
@@ -73,7 +77,9 @@ class Boxes:
             raise InvalidInput(f"a point has {self.dimensions} coordinates here, one for each direction.")
         if not self.total:
             return 0.0
-        part = np.clip((at - self.low) / (self.high - self.low), 0.0, 1.0).prod(axis=1)
+        low, high = self.low, self.high
+        width = np.where(high > low, high - low, 1.0)  # boxes may be smaller than the distance of two numbers
+        part = np.where(high > low, np.clip((at - low) / width, 0.0, 1.0), at >= high).prod(axis=1)
         return float(min(1.0, part @ self.counts / self.total))
 
     def __repr__(self) -> str:

@@ -10,11 +10,12 @@ one bin, integer Laplace noise has the scale ``1 / epsilon`` under add_remove an
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, time
 from fractions import Fraction
-from functools import lru_cache
-from typing import Literal
+from functools import lru_cache, partial
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +32,11 @@ from discreet.mechanisms.quietly import Silence
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 from discreet.sensitivity.total import safely
-from discreet.units import Relation, check_relation, records
+from discreet.units import Relation, check_relation, frozen, records
 from discreet.units.labels import check_labels
+from discreet.units.records import StandIn
 
-__all__ = ["KnownBins", "check_bins", "gaussian_sigma", "loss_of"]
+__all__ = ["KnownBins", "check_bins", "gaussian_sigma", "loss_of", "place_among"]
 
 Noise = Literal["geometric", "laplace", "gaussian"]
 Numbers = npt.NDArray[np.int64] | Floats
@@ -73,6 +75,7 @@ class KnownBins(Faces):
         if len(set(self.labels)) < len(self.labels):
             raise InvalidParameter("labels must differ, and one of them is there twice. List every bin once.")
         check_labels(self.labels, "labels")
+        place_among(self.labels, "labels")
         positive(self.epsilon, "epsilon")
         store(self, epsilon=self.epsilon, bins=check_bins(self.bins), delta=self.delta)
         if self.noise not in ("geometric", "laplace", "gaussian"):
@@ -119,18 +122,17 @@ class KnownBins(Faces):
 
     def counts(self, data: Iterable[object], /) -> npt.NDArray[np.int64]:
         """Return the exact counts, which are as secret as the data."""
-        position = {label: i for i, label in enumerate(self.labels)}
+        place_of = place_among(self.labels, "labels")
         counts = [0] * len(self.labels)
         with Silence():
             if type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "iuUS":
                 values, times = np.unique(data, return_counts=True)
                 for value, many in zip(values.tolist(), times.tolist(), strict=True):
-                    place = safely(position.get, value, otherwise=None)
-                    if place is not None:
+                    if (place := place_of(value)) >= 0:
                         counts[place] += many
                 return np.array(counts, dtype=np.int64)
             for record in records(data):
-                found = {safely(position.get, one, otherwise=None) for one in _named(record, self.bins)} - {None}
+                found = {place_of(one) for one in _named(record, self.bins)} - {-1}
                 for place in sorted(found)[: self.bins]:
                     counts[place] += 1
         return np.array(counts, dtype=np.int64)
@@ -181,6 +183,44 @@ def check_bins(bins: object) -> int:
     return int(exact)
 
 
+def place_among(labels: tuple[Hashable, ...], name: str) -> Callable[[object], int]:
+    """Return the function that tells the place of a record among labels, -1 if it is none of them or cannot be told.
+
+    Records that are the same for ``frozen`` have the same place: that of (1, 2) is that of [1, 2] and of an array.
+    It is to be asked ``with Silence()``.
+
+    >>> place = place_among((1, (1, 2)), "labels")
+    >>> place(1.0), place([1, 2]), place(np.array([1, 2])), place({1: 2}), place("1")
+    (0, 1, 1, -1, -1)
+    """
+    places = {_compared(frozen(label)): i for i, label in enumerate(labels)}
+    if len(places) < len(labels):
+        raise InvalidParameter(f"{name} must differ as records do, and two are the same. List every one once.")
+
+    def found(record: Any) -> int:  # noqa: ANN401 - any record
+        kind = type(record)
+        return places.get(record if kind is str or kind is int else _compared(frozen(record)), -1)
+
+    return partial(safely, found, otherwise=-1)
+
+
+def _compared(stand_in: Any) -> Hashable:  # noqa: ANN401 - what stands for any record
+    """Return what a stand-in is found by: numbers and names by their values, whatever type of them they are of."""
+    kind = type(stand_in)
+    if kind is tuple or kind is frozenset:
+        return cast("Hashable", kind(map(_compared, stand_in)))
+    if kind is not StandIn:
+        return cast("Hashable", stand_in)
+    if type(stand_in.value) is stand_in.kind:
+        return cast("Hashable", stand_in.value)
+    if stand_in.kind is Fraction:
+        return Fraction(*stand_in.value)
+    for clock in (datetime, time):
+        if issubclass(stand_in.kind, clock):
+            return StandIn(clock, stand_in.value)
+    return cast("Hashable", stand_in)
+
+
 @lru_cache(maxsize=64)
 def gaussian_sigma(touched: int, epsilon: Fraction, delta: Fraction) -> float:
     """Return the sigma of discrete Gaussian noise on ``touched`` counts that change by one each.
@@ -205,6 +245,8 @@ def loss_of(unit: Geometric | Laplace | DiscreteGaussian, touched: int) -> Priva
 
 def _named(record: object, bins: int) -> Iterator[object]:
     """Return what a record lists, read as its kind of list is and not as a class of its own may say."""
+    if bins > 1 and (type(record) is np.ndarray or issubclass(type(record), np.void)):
+        record = cast("np.ndarray[Any, Any]", record).tolist()
     kind = type(record)
     for several in (list, tuple, set, frozenset):
         if bins > 1 and issubclass(kind, several):

@@ -29,7 +29,7 @@ import numpy as np
 
 from discreet.mechanisms.quietly import quietly
 
-__all__ = ["NONE", "Key", "alike", "key_of", "shown"]
+__all__ = ["NONE", "Key", "alike", "key_of", "shown", "unpacked"]
 
 Key = tuple[Any, ...]
 """A name of a type and what was seen of the value: numbers, texts and further keys, of one kind for each type."""
@@ -87,10 +87,10 @@ def alike(one: object, other: object) -> bool:
 def _key(record: object, depth: int, parts: "count[int]") -> Key:
     if next(parts) > MOST or depth < 0:
         raise Unfit
-    record = _unpacked(record)
+    record = unpacked(record)
     kind = type(record)
-    if kind in LEAVES:
-        return LEAVES[kind](record)
+    if (leaf := BY_IDENTITY.get(id(kind))) is not None:
+        return leaf(record)
 
     def keys(values: Iterator[object]) -> Iterator[Key]:
         return (_key(value, depth - 1, parts) for value in values)
@@ -108,16 +108,21 @@ def _key(record: object, depth: int, parts: "count[int]") -> Key:
     raise Unfit
 
 
-def _unpacked(record: object) -> object:
-    """Return numpy's scalars and arrays as Python's."""
+def unpacked(record: object) -> object:
+    """Return numpy's scalars and arrays as Python's, but for large arrays.
+
+    >>> unpacked(np.float32(0.5)), unpacked(np.array([1, 2])), unpacked(np.array(7)), unpacked("a")
+    (0.5, [1, 2], 7, 'a')
+    """
     kind = type(record)
     if issubclass(kind, np.longdouble):
-        return float(cast("np.longdouble", record))
+        with np.errstate(all="ignore"):
+            return float(cast("np.longdouble", record))
     if issubclass(kind, np.generic):
         return np.generic.item(cast("np.generic", record))
     if kind is np.ndarray and cast("np.ndarray[Any, Any]", record).size <= MOST:
         values = cast("np.ndarray[Any, Any]", record).tolist()
-        return values if type(values) is list else _unpacked(values)
+        return values if type(values) is list else unpacked(values)
     return record
 
 
@@ -188,6 +193,9 @@ LEAVES: dict[type, Callable[[Any], Key]] = {
     datetime: _time,
     timedelta: _timedelta,
 }
+
+BY_IDENTITY = {id(kind): leaf for kind, leaf in LEAVES.items()}
+"""Types are told apart by what they are: how they compare and what their hash is, a class of classes may say."""
 
 REBUILT: dict[str, Callable[..., Any]] = {
     "none": lambda: None,

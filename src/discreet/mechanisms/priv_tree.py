@@ -57,6 +57,9 @@ DEEPEST = {1: 24, 2: 16, 3: 12, 4: 10}
 BITS = 60
 """A depth times the number of dimensions is at most this."""
 
+MOST = 1 << 16
+"""How many people are enough to show what one of them changes at worst."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PrivTree(Faces):
@@ -147,7 +150,11 @@ class PrivTree(Faces):
         return (PrivacyLoss.pure(Fraction(self.share) * Fraction(self.epsilon)) + self.leaves.loss).under(self.relation)
 
     def error(self, beta: Real = 0.05, *, queries: int = 1) -> int:
-        """Return the least t that the error of a bin's count exceeds with probability ``beta`` at most."""
+        """Return the least t that the error of a bin's noisy count exceeds with probability ``beta`` at most.
+
+        It is that of ``Boxes.noisy``. ``Boxes.counts`` are these without what is negative, all lowered alike by what
+        that adds; how much this is depends on how many bins are nearly empty, and may be more than t.
+        """
         return self.leaves.error(beta, queries=queries)
 
     def release(self, points: npt.ArrayLike | Iterable[object], /) -> Boxes:
@@ -168,12 +175,18 @@ class PrivTree(Faces):
         return a ** (1 - y) / (1 + a) if y <= 0 else 1 - a**y / (1 + a)
 
     def worst_case(self) -> tuple[Floats, Floats]:
-        """Many at one place and one less, or two crowds, each at an end, of which one person changes sides."""
-        many = max(1, self.threshold + self.decay + 1)
-        low = np.array([[float(low) for low, _ in self.bounds]] * many)
-        high = np.array([[float(high) for _, high in self.bounds]] * many)
+        """Many at one place and one less, or two crowds, each at an end, of which one person changes sides.
+
+        The crowd that grows makes all boxes on its path likelier to be split, the last by as much as noise allows; the
+        one that is left makes the first box of its own likelier not to be. Crowds of more than ``MOST`` people are for
+        fewer boxes than ``depth``, of which those further up change less and less.
+        """
+        deep = min(self.depth - 2, max(0, MOST - self.threshold) // self.decay)
+        grows, shrinks = self.threshold + max(0, deep) * self.decay + 1, self.threshold + self.decay + 1
+        high = np.array([[float(high) for _, high in self.bounds]] * grows)
         if self.relation == "add_remove":
-            return low, low[1:]
+            return high, high[1:]
+        low = np.array([[float(low) for low, _ in self.bounds]] * shrinks)
         return np.concatenate([low, high[1:]]), np.concatenate([low[1:], high])
 
     def _codes(self, points: object) -> Int64:

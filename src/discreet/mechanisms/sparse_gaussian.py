@@ -77,6 +77,12 @@ FLAT = 2.0**-20
 FARTHEST = 600.0
 """Epsilons beyond this are not calibrated for: there the claim is the delta at this one."""
 
+LOUDEST = 2.0**60
+FARTHEST_THRESHOLD = 64
+"""How many sigmas above its start a threshold is looked for; noise goes so far less often than once in e^2000."""
+
+REFUSAL = "no Gaussian noise is known to fit this epsilon and delta; take a larger delta, or noise='geometric'."
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseGaussian:
@@ -116,9 +122,24 @@ class SparseGaussian:
         rounded: Floats = np.minimum(1.0, worst * SLACK)
         return rounded
 
+    def worst(self, epsilon: float) -> tuple[int, int]:
+        """Return how many bins vanish and appear at worst, at an epsilon of at least 0."""
+        if self.alone >= 1:
+            return self.bins, 0
+        step = -math.log1p(-self.alone)
+        found, total = (-1.0, 0, 0), touched(self.bins, self.relation)
+        for k, j, _ in self._changes():
+            rest = float(self._moved(total - k - j, np.array([epsilon + (k - j) * step]))[0])
+            found = max(found, (1 - math.exp(-k * step) * (1 - rest), k, j))
+        return found[1:]
+
     def noise(self, epsilon: float) -> float:
-        """Return the delta of noise alone, where all counts that one person can change change."""
-        return float(self._moved(touched(self.bins, self.relation), np.array([epsilon]))[0])
+        """Return the delta of noise alone, where all counts that one person can change change.
+
+        It is rounded as ``delta`` is, which is no less, and comes down to it as the threshold grows.
+        """
+        lowered = np.array([epsilon - epsilon * (SLACK - 1)])
+        return min(1.0, float(self._moved(touched(self.bins, self.relation), lowered)[0]) * SLACK)
 
     def _changes(self) -> Iterator[tuple[int, int, int]]:
         """Yield how many bins vanish, appear and change otherwise."""
@@ -158,7 +179,10 @@ class SparseGaussian:
 
 
 def calibrated(epsilon: Fraction, delta: Fraction, bins: int, relation: Relation) -> tuple[float, int]:
-    """Return the least sigma for which noise alone fits, and the least threshold with which all does.
+    """Return the least sigma for which noise alone is shown to fit, and the least threshold with which all is.
+
+    Sigma is the least up to a part of ``10^-6`` or so of delta, but for more than ``CONVOLVED`` counts with a sigma
+    below ``FAIR`` or sums wider than ``WIDEST``: there the bound on the noise is coarser, and sigma somewhat larger.
 
     >>> calibrated(Fraction(1), Fraction(1, 10**6), 1, "add_remove")[1]
     21
@@ -181,6 +205,8 @@ def _calibrated(epsilon: Fraction, delta: Fraction, bins: int, relation: Relatio
         low, high, step = low * (1 - min(step, 0.5)), low, 2 * step
     while not quiet(high):
         low, high, step = high, high * (1 + step), 2 * step
+        if high > LOUDEST:
+            raise InvalidParameter(REFUSAL)
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if quiet(middle) else (middle, high)
@@ -192,6 +218,8 @@ def _calibrated(epsilon: Fraction, delta: Fraction, bins: int, relation: Relatio
             made[threshold] = threshold >= start and SparseGaussian(high, threshold, bins, relation).delta(at) <= most
         return made[threshold]
 
+    if not fits(start + math.ceil(FARTHEST_THRESHOLD * high)):  # where a bin of one person is never shown
+        raise InvalidParameter(REFUSAL)
     return high, least(fits, start)
 
 

@@ -56,7 +56,7 @@ from discreet.mechanisms.optimal_selection import least
 from discreet.mechanisms.partition import Counts, padded, touched
 from discreet.mechanisms.quietly import Silence
 from discreet.mechanisms.scale import store
-from discreet.mechanisms.sparse_gaussian import calibrated, sparse_loss
+from discreet.mechanisms.sparse_gaussian import SparseGaussian, calibrated, sparse_loss
 from discreet.mechanisms.thresholds import failure, least_threshold
 from discreet.units import Relation, check_relation, records
 
@@ -103,7 +103,8 @@ class StabilityHistogram(Faces):
     Satisfies (``epsilon``, ``delta``)-DP under ``relation``. With ``bins=1`` a record is the bin of a person; else it
     is the list of them, of which every one counts once and only the first ``bins``, in the order in which bins are
     shown. Bins are told apart by all that can be seen of them; see ``discreet.mechanisms.lookalikes``. With
-    ``noise="gaussian"``, for people in many bins, sigma is the least that fits delta, and T the least for this sigma.
+    ``noise="gaussian"``, for people in many bins, sigma is the least that is shown to fit delta (see ``calibrated``),
+    and T the least for this sigma.
 
     >>> pages = StabilityHistogram(epsilon=1, delta=1e-6, relation="replace_one")
     >>> pages.threshold, float(pages.failure)
@@ -227,10 +228,27 @@ class StabilityHistogram(Faces):
         )
 
     def worst_case(self) -> tuple[list[object], list[object]]:
-        """A person who is alone in all their bins, and leaves or moves to as many others."""
+        """A person who is alone in all their bins, and leaves or moves to as many others.
+
+        With Gaussian noise a person who is alone in so many bins, and one of many in the others, as costs most.
+        """
         here, there = tuple(range(self.bins)), tuple(range(self.bins, 2 * self.bins))
-        moved: list[object] = [there if self.bins > 1 else 1] if self.relation == "replace_one" else []
-        return [here if self.bins > 1 else 0], moved
+        if self.relation == "add_remove":
+            there = ()
+        vanish, appear, crowds = self.bins, len(there), list[tuple[int, ...]]()
+        if isinstance(self.unit, DiscreteGaussian):
+            sigma = float(self.unit.sigma)
+            curve = SparseGaussian(sigma, self.threshold, self.bins, self.relation)
+            vanish, appear = curve.worst(float(self.epsilon))
+            if self.relation == "add_remove" and appear:  # the same, the other way round
+                here, there, vanish = (), here, 0
+            many = self.threshold + math.ceil(9 * sigma) + 1
+            crowds = [own for own in (here[vanish:], there[appear:]) if own for _ in range(many)]
+        one, other = ([*crowds, *([own] if own else [])] for own in (here, there))
+        return self._as_records(one), self._as_records(other)
+
+    def _as_records(self, people: list[tuple[int, ...]]) -> list[object]:
+        return [own if self.bins > 1 else own[0] for own in people]
 
     def _show(self, keys: Sorted, counts: Counts) -> Bins:
         numbers = padded(counts)

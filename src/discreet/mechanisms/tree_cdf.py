@@ -124,7 +124,8 @@ class TreeCDF(Faces):
     def error(self, beta: Real = 0.05) -> float:
         """Return a t that the error of the number of people below an edge exceeds with probability ``beta`` at most.
 
-        It holds for all edges of cells together, whatever the data.
+        It holds for all edges of cells together, wherever people are. What float64 rounds off comes on top; that is
+        less than one person where the number of people times ``size`` is at most ``2^48``, and may be much beyond.
         """
         law, size = self.tree.noise
         most = largest_variance(self.branching, self.tree.levels, counted=self.relation == "replace_one")

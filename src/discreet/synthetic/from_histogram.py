@@ -20,6 +20,7 @@ numbers of categories, while the number of people does not: hence ``advice``.
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -33,12 +34,12 @@ from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, positive, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.geometric import Geometric
+from discreet.mechanisms.histogram import place_among
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.quietly import Silence
 from discreet.mechanisms.scale import store
 from discreet.noise import discrete_laplace, uniform_below
 from discreet.noise.coins import exp_coins
-from discreet.sensitivity.total import safely
 from discreet.synthetic.operators.whole import clamped
 from discreet.units import Relation, check_relation
 from discreet.units.labels import check_labels
@@ -303,6 +304,7 @@ def _listed(attributes: object) -> Pairs:
         if not own or not all(isinstance(one, Hashable) for one in own) or len(set(own)) < len(own):
             raise InvalidParameter(f"the categories of {name!r} must be one or more values that differ.")
         check_labels(own, f"the categories of {name!r}")
+        place_among(own, f"the categories of {name!r}")
         listed.append((name, own))
     return tuple(listed)
 
@@ -318,23 +320,28 @@ def _exponent(far: Int64, scale: Fraction, i: int) -> Fraction:
 
 def _places(column: Iterable[object], categories: tuple[Hashable, ...]) -> Int64:
     """Return the place of each value among the categories, -1 if it is none of them."""
-    position = {one: i for i, one in enumerate(categories)}
+    place_of = place_among(categories, "categories")
     if type(column) is np.ndarray and column.ndim == 1 and column.dtype.kind in "iubUS":
         values, where = np.unique(column, return_inverse=True)
-        found = np.array([position.get(value, -1) for value in values.tolist()], dtype=np.int64)
+        with Silence():
+            found = np.array([place_of(value) for value in values.tolist()], dtype=np.int64)
         return found[where] if found.size else np.zeros(0, dtype=np.int64)
-    if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+    unordered = isinstance(column, str | bytes | Mapping | AbstractSet) or hasattr(column, "columns")
+    if unordered or not isinstance(column, Iterable):
         raise InvalidInput("a column is a list or an array with one entry for each record.")
     with Silence():
-        places = [safely(lambda one: position.get(one, -1), one, otherwise=-1) for one in column]
+        places = [place_of(one) for one in column]
     return np.array(places, dtype=np.int64)
 
 
 def _array(categories: tuple[Hashable, ...]) -> npt.NDArray[Any]:
-    """Return categories as an array of their own type, or of objects if they are of several."""
+    """Return categories as an array of their own type, or of objects if they are of several or it holds others.
+
+    Numpy rounds whole numbers that are large and cuts NULs off the ends of texts.
+    """
     if len({type(one) for one in categories}) == 1 and type(categories[0]) in (int, str, bool, float):
         plain = np.array(categories)
-        if plain.dtype.kind in "iUbf":
+        if [(type(one), one) for one in plain.tolist()] == [(type(one), one) for one in categories]:
             return plain
     out = np.empty(len(categories), dtype=object)
     out[:] = categories
