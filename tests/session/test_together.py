@@ -3,6 +3,7 @@
 import itertools
 import math
 import warnings
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import pyarrow as pa
@@ -537,7 +538,5 @@ def test_extreme_epsilons_are_answered_or_refused_in_words(epsilon):
     for delta in (0, 1e-6):
         with session(delta=delta, epsilon=10**7) as own:
             for sql in (CUBE, SUMS.format("ranges")):
-                try:
-                    own.preview(sql, epsilon=epsilon)
-                except DiscreetError as error:
-                    assert epsilon == 1e-300, str(error)
+                with nullcontext() if epsilon > 1e-100 else suppress(DiscreetError):
+                    assert own.preview(sql, epsilon=epsilon)["n"].error > 0
