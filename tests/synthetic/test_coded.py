@@ -43,7 +43,10 @@ def test_no_record_is_refused_and_an_odd_code_is_0(name, relation):
     assert found == [[0, 1]] * 5 + [[1, 0] if ODD[name] else [0, 0]]
 
 
-@pytest.mark.parametrize("record", [None, 7, "ab", {0: 1}, object(), np.array(3), np.zeros((2, 2))], ids=repr)
+NO_ROWS = [None, 7, "ab", {0: 1}, object(), np.array(3), np.zeros((2, 2))]
+
+
+@pytest.mark.parametrize("record", NO_ROWS, ids=range(len(NO_ROWS)))
 def test_what_is_no_row_has_the_code_0(record):
     assert codes_of_rows([(1, 2), record], 2, 100).tolist() == [[1, 2], [0, 0]]
 
