@@ -129,6 +129,7 @@ def test_a_record_that_is_no_point_is_at_the_lower_ends():
     assert made.release([*good, (math.nan, 1.9)]).noisy.sum() == 6
 
 
+@pytest.mark.slow
 def test_ten_million_points():
     for bounds in (((-6, 6),), ((-6, 6),) * 2):
         made = PrivTree(bounds=bounds, epsilon=1, relation="add_remove")

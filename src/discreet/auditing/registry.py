@@ -29,7 +29,7 @@ class Tier:
 
 
 TIERS: dict[str, Tier] = {
-    "fast": Tier(seconds=1.5, draws=12_000, alpha=1e-9),
+    "fast": Tier(seconds=1.0, draws=12_000, alpha=1e-9),
     "nightly": Tier(seconds=60.0, draws=1_000_000, alpha=1e-6),
     "release": Tier(seconds=600.0, draws=MOST, alpha=1e-6),
 }
