@@ -1,13 +1,14 @@
 """The page of a benchmark: everything it is given, escaped, and nothing that runs or fetches."""
 
-from discreet.report.benchmark import Benchmark, render_benchmark
 from discreet.report.figure import Figure
-from discreet.report.finding import Fact, Rows
+from discreet.report.finding import Fact, Finding, Rows, render_finding
 
 
 def test_the_page_holds_all_parts():
-    page = render_benchmark(
-        Benchmark(
+    page = render_finding(
+        Finding(
+            kind="Benchmark",
+            promise="",
             title="Histograms <compared>",
             verdict="One was best.",
             facts=[Fact(name="Algorithms", value="3", words="all of them")],
@@ -23,3 +24,6 @@ def test_the_page_holds_all_parts():
     assert "discreet bench histograms" in page
     assert "2026-01-02" in page
     assert "<script" not in page
+    assert "Benchmark" in page
+    assert "Privacy attack" not in page
+    assert "any cell that was read" not in page

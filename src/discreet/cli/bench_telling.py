@@ -14,8 +14,7 @@ from discreet.bench import Result, algorithms, generated
 from discreet.bench.checks import check_consistency, check_exchangeability
 from discreet.errors import InvalidParameter
 from discreet.report import Figure
-from discreet.report.benchmark import Benchmark, render_benchmark
-from discreet.report.finding import Fact, Rows
+from discreet.report.finding import Fact, Finding, Rows, render_finding
 from discreet.units import Relation
 
 __all__ = ["principles_of", "show", "tables_of", "writable_folder", "write"]
@@ -29,6 +28,8 @@ PATIENCE = 10.0
 WIDE = 160
 LINES = "Both axes are logarithmic. The strong line is the least at the end."
 FIELDS = "Every field says how many times the least error of its column an algorithm has."
+REPEATED = "Histograms are drawn from public shapes and are the same in every run; the noise is new each time."
+
 REGRET = "Regret: how many times the least error, in the geometric mean over the shapes."
 
 
@@ -122,7 +123,10 @@ def writable_folder(output: Path | None) -> None:
 def write(output: Path, found: Result, tables: Sequence[Rows], command: str) -> list[str]:
     """Write the page, its pictures and JSON, and return where they are."""
     pictures = _pictures(found)
-    page = Benchmark(
+    page = Finding(
+        kind="Benchmark",
+        promise="",
+        source=REPEATED,
         title="Histograms, compared",
         verdict=_verdict(found),
         facts=[
@@ -135,7 +139,7 @@ def write(output: Path, found: Result, tables: Sequence[Rows], command: str) -> 
         remarks=[REGRET, *found.remarks()],
     )
     files = {name: text for name, (text, _) in pictures.items()}
-    files["benchmark.html"] = render_benchmark(page, reproduce=command, date=date.today().isoformat())  # noqa: DTZ011
+    files["benchmark.html"] = render_finding(page, reproduce=command, date=date.today().isoformat())  # noqa: DTZ011
     files["benchmark.json"] = found.to_json()
     try:
         for name, text in files.items():

@@ -1,4 +1,4 @@
-"""The page about an attack: what it found, what protection leaves of it, how to repeat it."""
+"""The page about an attack or a benchmark: what was found, what to do about it, how to repeat it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,10 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What an attack found; ``remarks`` are paragraphs that follow the pictures, ``advice`` a list of what to do."""
+    """What was found; ``remarks`` are paragraphs that follow the pictures, ``advice`` a list of what to do.
+
+    ``kind`` stands above the title, and ``promise`` below everything: what the page does not hold.
+    """
 
     title: str
     verdict: str
@@ -42,6 +45,8 @@ class Finding:
     advice: Sequence[str] = ()
     remarks: Sequence[str] = ()
     source: str = ""
+    kind: str = "Privacy attack"
+    promise: str = "It holds no value of any cell that was read."
 
 
 def render_finding(finding: Finding, *, reproduce: str = "", date: str = "") -> str:
