@@ -54,7 +54,23 @@ class Budgeted:
 class Joint(ABC):
     """Groups that are answered together."""
 
+    names_of_keys: tuple[str, ...]
+    declared: tuple[tuple[Value, ...], ...]
     cost: Budgeted
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many values each key has."""
+        return {name: len(values) for name, values in zip(self.names_of_keys, self.declared, strict=True)}
+
+    def check_named(self) -> None:
+        """Refuse a missing value as a key, where an empty key stands for all values."""
+        for name, values in zip(self.names_of_keys, self.declared, strict=True):
+            if None in values:
+                raise InvalidParameter(
+                    f"an empty key stands for all values of {name} here, so a missing one needs a name: "
+                    f"declare {name}: {{nulls: unknown}}."
+                )
 
     @property
     @abstractmethod

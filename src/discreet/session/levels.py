@@ -52,12 +52,7 @@ class JointLevels(Joint):
     seconds: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name, values in zip(self.names_of_keys, self.declared, strict=True):
-            if None in values:
-                raise InvalidParameter(
-                    f"an empty key stands for all values of {name} here, so a missing one needs a name: "
-                    f"declare {name}: {{nulls: unknown}}."
-                )
+        self.check_named()
         cells = self.hierarchy.cells
         if len(self.areas) * cells.count > MOST_CELLS:
             raise InvalidParameter(
@@ -135,7 +130,7 @@ class JointLevels(Joint):
             "sets": [list(one) for one in self.asked.tables],
             "exact": {level or EVERYBODY: list(table) for level, table in self.asked.exact},
             "rules": [name for name, _ in self.asked.rules],
-            "sizes": {name: len(values) for name, values in zip(self.names_of_keys, self.declared, strict=True)},
+            "sizes": self.sizes,
             "areas": len(self.areas),
             "cells": self.hierarchy.cells.count,
             "shares": None if self.asked.shares is None else [[float(x) for x in row] for row in self.asked.shares],

@@ -51,12 +51,7 @@ class JointMargins(Joint):
     cost: Budgeted
 
     def __post_init__(self) -> None:
-        for name, values in zip(self.names_of_keys, self.declared, strict=True):
-            if None in values:
-                raise InvalidParameter(
-                    f"an empty key stands for all values of {name} here, so a missing one needs a name: "
-                    f"declare {name}: {{nulls: unknown}}."
-                )
+        self.check_named()
         entries = sum(prod(len(self.declared[i]) for i in one) for one in self._of)
         if entries > MOST_ENTRIES:
             raise InvalidParameter(
@@ -101,7 +96,7 @@ class JointMargins(Joint):
         return {
             "together": "margins",
             "sets": [list(one) for one in self.sets],
-            "sizes": {name: len(values) for name, values in zip(self.names_of_keys, self.declared, strict=True)},
+            "sizes": self.sizes,
         }
 
     def names(self, count: str) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ Making a plan resolves the query, collects the measures its columns need, splits
 costs and how far off each column may be. It is the same for every data set.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,17 +18,17 @@ from discreet.mechanisms import GaussianThreshold, LaplaceThreshold, OptimalSele
 from discreet.session.columns import Column, Ranked, Workshop
 from discreet.session.noise import Noise, Reach
 from discreet.session.ranks import RankMechanism, rank_mechanism
-from discreet.session.sources import Attached, Tables
+from discreet.session.reading import scope_of
+from discreet.session.sources import Tables
 from discreet.session.split import Split
 from discreet.tables.bounding import Bounding, Rows
-from discreet.tables.dialects import Dialect
 from discreet.tables.expressions import Expression, Name
 from discreet.tables.kinds import Value, kind_of
 from discreet.tables.measures import Additive, Count
-from discreet.tables.order import PERSON_KINDS, Salt
+from discreet.tables.order import Salt
 from discreet.tables.query import Query
 from discreet.tables.schema import keys_of
-from discreet.tables.typed import Origin, Scope, Typed
+from discreet.tables.typed import Scope, Typed
 from discreet.units import Person, Relation, Row
 
 if TYPE_CHECKING:
@@ -43,9 +42,6 @@ MOST_KEYS = 1_000_000
 
 MOST_BOUND = 2**20
 """More rows or groups of one person than this bound nothing, and would overflow."""
-
-TOLD_APART = (("int", "int"), ("int", "str"), ("str", "str"), ("date", "date"))
-"""How a key may be stored and read: no two persons are read as one. In a text file all of them are texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +172,7 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
     """Plan a release, or say what is wrong with the query."""
     if not query.aggregates:
         raise InvalidParameter("a query needs aggregates: add .agg(n=dp.count()), or COUNT(*) AS n in SQL.")
-    scope, source, key = _scope(query, tables, unit)
+    scope, source, key = scope_of(query, tables, unit)
     filters = [scope.resolve(condition) for condition in query.filters]
     for condition in filters:
         if condition.kind != "bool":
@@ -320,111 +316,6 @@ def _counts(measures: Mapping[str, Additive]) -> bool:
 def _tested(columns: Sequence[Column | Ranked]) -> int:
     """Return how many columns are tested before they are released, at the cost of a delta."""
     return sum(isinstance(column, Ranked) and column.method == "ptr" for column in columns)
-
-
-def _scope(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, str, Typed | None]:
-    """Return the columns of the joined tables, what stands after FROM, and the person of a row."""
-    dialect = tables.engine.dialect
-    first = tables[query.table]
-    if not first.private:
-        raise InvalidParameter(
-            f"{first.name} is public: read it as it is, or start from a private table and join it. "
-            f"Private: {_names(tables.private)}."
-        )
-    columns: dict[tuple[str | None, str], Origin | None] = {}
-    _enter(columns, first, "t0", dialect)
-    scope = Scope(dialect, columns)
-    source = f"{first.relation.sql} t0"
-    key = None
-    if isinstance(unit, Person):
-        key = scope.resolve(Name(_key_name(first), first.name))
-        if key.kind not in PERSON_KINDS:
-            raise InvalidParameter(f"persons are told apart by whole numbers, texts or dates, not by a {key.kind}.")
-    for place, join in enumerate(query.joins):
-        table = tables[join.table]
-        alias = f"t{place + 1}"
-        if join.table in (query.table, *(earlier.table for earlier in query.joins[:place])):
-            raise InvalidParameter(f"{join.table} is in this query already: a table is joined once.")
-        if table.private:
-            _private_join(join.on, first, table, unit)
-        left = [scope.resolve(_stored(name)) for name, _ in join.on]
-        if any(one.level for one in left):
-            raise InvalidParameter("a join compares stored columns.")
-        _enter(columns, table, alias, dialect)
-        own = Scope(
-            dialect,
-            {
-                (None, name): Origin(f"{alias}.{dialect.identifier(name)}", "", stored, table.schema[name])
-                for name, stored in table.relation.columns.items()
-            },
-        )
-        right = [own.resolve(Name(name)) for _, name in join.on]
-        for a, b, (name, _) in zip(left, right, join.on, strict=True):
-            if a.kind != b.kind or a.kind in ("float", None):
-                raise InvalidParameter(
-                    f"a join on {name} compares {a.kind} with {b.kind}: both must be of one type, no decimals."
-                )
-        conditions = " AND ".join(f"{_direct(a, scope)} = {b.sql}" for a, b in zip(left, right, strict=True))
-        relation = table.relation.sql
-        if not table.private:
-            tables.check_unique(table, alias, [name for _, name in join.on], [one.sql for one in right])
-        source += f" {'LEFT' if join.outer else 'INNER'} JOIN {relation} {alias} ON {conditions}"
-    return scope, source, key
-
-
-def _direct(typed: Typed, scope: Scope) -> str:
-    """Return a value in terms of stored columns, for conditions that stand beside FROM."""
-    places = "|".join(map(re.escape, scope.used))
-    return re.sub(places, lambda place: scope.used[place[0]].source, typed.sql)
-
-
-def _enter(columns: dict[tuple[str | None, str], Origin | None], table: Attached, alias: str, dialect: Dialect) -> None:
-    for name, stored in table.relation.columns.items():
-        place = dialect.identifier(f"c_{len(columns)}_")
-        origin = Origin(place, f"{alias}.{dialect.identifier(name)}", stored, table.schema[name])
-        columns[table.name, name] = origin
-        columns[None, name] = None if (None, name) in columns else origin
-
-
-def _private_join(on: Sequence[tuple[str, str]], first: Attached, table: Attached, unit: Row | Person) -> None:
-    if not isinstance(unit, Person):
-        raise InvalidParameter(
-            "two private tables can be joined only where persons are protected: one row could match many others. "
-            'Open the session with unit=dp.Person("key", groups=..., rows=...).'
-        )
-    wanted = (_key_name(first), _key_name(table))
-    sides = [(*_split(left), right) for left, right in on]
-    if wanted not in [(column, right) for name, column, right in sides if name in (None, first.name)]:
-        raise InvalidParameter(
-            f"private tables are joined on the person: on={{{wanted[0]!r}: {wanted[1]!r}}}, perhaps with more columns."
-        )
-
-
-def _key_name(table: Attached) -> str:
-    """Return the column that tells persons apart, or refuse one that would be read so that two become the same."""
-    if table.key is None:
-        raise InvalidParameter(f"{table.name} has no privacy key.")
-    column, stored = table.schema[table.key], table.relation.columns[table.key]
-    if column.bounds is not None or column.nulls not in ("skip", None) or (stored, column.type) not in TOLD_APART:
-        raise InvalidParameter(
-            f"{table.key} tells persons apart, so it is a whole number of 64 bits, a text or a date, read as it is "
-            f"stored ({stored}), without bounds and with nothing for a missing one: leave it out of the schema."
-        )
-    return table.key
-
-
-def _split(name: str) -> tuple[str | None, str]:
-    table, dot, column = name.partition(".")
-    return (table, column) if dot else (None, name)
-
-
-def _stored(name: str) -> Name:
-    table, column = _split(name)
-    return Name(column, table)
-
-
-def _names(tables: Sequence[Attached]) -> str:
-    return ", ".join(table.name for table in tables)
 
 
 def _key(name: str, typed: Typed) -> Typed:

@@ -89,7 +89,7 @@ class JointSums(Joint):
         """What is asked, and of how many bins."""
         return {
             "together": self.asked,
-            "sizes": {name: len(values) for name, values in zip(self.names_of_keys, self.declared, strict=True)},
+            "sizes": self.sizes,
         }
 
     def names(self, count: str) -> tuple[str, ...]:
