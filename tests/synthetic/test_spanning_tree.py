@@ -49,7 +49,7 @@ def test_scores_change_by_no_more_than_is_charged(relation, monkeypatch):
 
     def scores(codes):
         seen.clear()
-        tree._chosen(codes.reshape(-1, 3), (2, 2, 2), told)
+        tree._chosen(spanning_tree.tallied(codes.reshape(-1, 3), (2, 2, 2)), (2, 2, 2), told)
         return np.array(seen[0])
 
     worst = 0.0

@@ -4,7 +4,9 @@ What is public is refused: data that are no table, or a table with another numbe
 is not: an array of whole numbers becomes one of floats if a single code is missing, and a list may hold anything.
 """
 
+import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,9 +18,57 @@ from discreet.quietly import Silence
 from discreet.sensitivity.smooth.column import number
 from discreet.units import records as rows_of
 
-__all__ = ["codes_of_rows"]
+__all__ = ["Tallied", "codes_of_rows", "tallied"]
 
 Int64 = npt.NDArray[np.int64]
+
+FAR = 1 << 40
+MOST_ALIKE = 1 << 32
+"""The largest number of records in one row of a tally; sums over all rows stay exact."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tallied:
+    """Rows of codes, and how many records each row stands for.
+
+    >>> Tallied(np.array([[0, 1], [1, 1]]), np.array([3, 2])).table((1,), (2, 2)).tolist()
+    [0, 5]
+    """
+
+    codes: Int64
+    counts: Int64
+
+    def table(self, attributes: tuple[int, ...], sizes: tuple[int, ...]) -> Int64:
+        """Return the exact counts by some attributes, one axis for each."""
+        place = np.zeros(len(self.codes), dtype=np.int64)
+        for i in attributes:
+            place = place * sizes[i] + self.codes[:, i]
+        shape = tuple(sizes[i] for i in attributes)
+        sums = np.bincount(place, weights=self.counts, minlength=math.prod(shape))
+        return sums.astype(np.int64).reshape(shape)
+
+    def coarsened(self, places: Iterable[Int64]) -> "Tallied":
+        """Return the same records with other codes: value v of attribute i becomes ``places[i][v]``."""
+        columns = [one[self.codes[:, i]] for i, one in enumerate(places)]
+        return Tallied(np.stack(columns, axis=1), self.counts)
+
+
+def tallied(data: Any, sizes: tuple[int, ...]) -> Tallied:  # noqa: ANN401 - a tally, a table, or a list of rows
+    """Return coded records as a tally, with codes clamped to what each attribute can be.
+
+    >>> tallied([[5, 0], [-1, 1]], (2, 2)).codes.tolist()
+    [[1, 0], [0, 1]]
+    """
+    given = data if isinstance(data, Tallied) else None
+    codes = codes_of_rows(data if given is None else given.codes, len(sizes), FAR)
+    clamped = [np.clip(codes[:, i], 0, size - 1) for i, size in enumerate(sizes)]
+    counts = np.ones(len(codes), dtype=np.int64)
+    if given is not None:
+        counts = np.asarray(given.counts)
+        if counts.shape != (len(codes),) or counts.dtype.kind not in "iu":
+            raise InvalidInput("a tally has a whole number for each of its rows.")
+        counts = np.clip(counts, 0, MOST_ALIKE).astype(np.int64)
+    return Tallied(np.stack(clamped, axis=1).reshape(len(codes), len(sizes)), counts)
 
 
 def codes_of_rows(data: Any, columns: int, farthest: int) -> Int64:  # noqa: ANN401 - a table, or a list of rows

@@ -9,7 +9,8 @@ chosen pairs, and the model is the tree of them. (The authors give a third to ea
 The proof. A record is in one entry of each table: under add_remove a table changes by 1 in one entry, under replace_one
 by 1 in two at most. So the squared L2 sensitivity of a table is 1 or 2, and the distance in L1 norm of an exact table
 from one that is fixed changes by at most 1 or 2; it is computed exactly, since the fixed table is rounded to multiples
-of 2^-10. Which values are put together, and which pairs may still be chosen, depends on what was released alone.
+of 2^-10. A person with several records moves a table by as many, at worst all in one entry. Which values are put
+together, and which pairs may still be chosen, depends on what was released alone.
 """
 
 import math
@@ -30,12 +31,13 @@ from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
-from discreet.synthetic.coded import codes_of_rows
+from discreet.synthetic.coded import Tallied, tallied
 from discreet.synthetic.graphical.estimation import Measured, total_of
 from discreet.synthetic.graphical.factor import Attributes
 from discreet.synthetic.graphical.model import GraphicalModel
 from discreet.synthetic.graphical.tree_fit import fit_tree, singles_of
 from discreet.synthetic.operators.operator import positive_size
+from discreet.synthetic.records import check_records
 from discreet.units import Relation, check_relation
 
 __all__ = ["SpanningTree"]
@@ -51,7 +53,6 @@ RARE = 3.0
 GRID = 1024.0
 """What is independent is compared as multiples of one over this."""
 
-FAR = 1 << 40
 LARGEST_TABLE = 1 << 24
 
 
@@ -60,7 +61,8 @@ class SpanningTree(Faces):
     """Release a graphical model of coded records: a tree of pairs of attributes.
 
     Satisfies ``rho``-zCDP, and the tighter guarantee of its parts, whenever neighbours differ by one record in the
-    sense of ``relation``. A record is a row of codes, one for each attribute; codes outside ``sizes`` are clamped.
+    sense of ``relation``, or by all ``records`` of a person. A record is a row of codes, one for each attribute; codes
+    outside ``sizes`` are clamped.
 
     >>> tree = SpanningTree(sizes=(2, 2, 3), rho=50, relation="add_remove")
     >>> model = tree.release([[0, 0, 1]] * 500 + [[1, 1, 2]] * 300)
@@ -73,12 +75,14 @@ class SpanningTree(Faces):
     sizes: tuple[int, ...]
     rho: Real
     relation: Relation
+    records: int = 1
     singles: DiscreteGaussian = field(init=False, repr=False, compare=False)
     pairs: DiscreteGaussian | None = field(init=False, repr=False, compare=False)
     choice: Exponential | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
+        check_records(self.records)
         sizes = tuple(positive_size(size, "an attribute's size") for size in self.sizes)
         if not sizes:
             raise InvalidParameter("a product domain has at least one attribute.")
@@ -92,25 +96,35 @@ class SpanningTree(Faces):
         object.__setattr__(self, "singles", self._noise((rho if alone else rho * SINGLES) / count))
         object.__setattr__(self, "pairs", None if alone else self._noise(rho * PAIRS / (count - 1)))
         epsilon = Fraction(0) if alone else Fraction(math.sqrt(8 * float(rho * CHOICES / (count - 1))) * (1 - 1e-12))
-        chosen = None if alone else Exponential(epsilon=epsilon, sensitivity=self.touched)
+        chosen = None if alone else Exponential(epsilon=epsilon, sensitivity=self.touched * self.records)
         object.__setattr__(self, "choice", chosen)
 
     def __repr__(self) -> str:
-        return f"SpanningTree(sizes={self.sizes!r}, rho={show(self.rho)}, relation={self.relation!r})"
+        several = f", records={self.records}" if self.records > 1 else ""
+        return f"SpanningTree(sizes={self.sizes!r}, rho={show(self.rho)}, relation={self.relation!r}{several})"
 
     @classmethod
-    def for_budget(cls, epsilon: Real, delta: Real, *, sizes: tuple[int, ...], relation: Relation) -> "SpanningTree":
+    def for_budget(
+        cls, epsilon: Real, delta: Real, *, sizes: tuple[int, ...], relation: Relation, records: int = 1
+    ) -> "SpanningTree":
         """Return the tree with the largest rho that stays within (epsilon, delta), by the exact curves of its parts."""
+
+        def fits(rho: float) -> bool:
+            tree = cls(sizes=sizes, rho=rho, relation=relation, records=records)
+            return tree.loss.epsilon(delta) <= float(epsilon)
+
         low, high = 0.0, 1.0
-        while cls(sizes=sizes, rho=high, relation=relation).loss.epsilon(delta) <= float(epsilon):
+        while fits(high):
             low, high = high, 2 * high
         for _ in range(20):
             middle = (low + high) / 2
-            fits = cls(sizes=sizes, rho=middle, relation=relation).loss.epsilon(delta) <= float(epsilon)
+            fits = cls(sizes=sizes, rho=middle, relation=relation, records=records).loss.epsilon(delta) <= float(
+                epsilon
+            )
             low, high = (middle, high) if fits else (low, middle)
             if low and high - low < low / 500:
                 break
-        return cls(sizes=sizes, rho=low, relation=relation)
+        return cls(sizes=sizes, rho=low, relation=relation, records=records)
 
     @property
     def touched(self) -> int:
@@ -133,37 +147,37 @@ class SpanningTree(Faces):
 
     def release(self, records: npt.ArrayLike, /) -> GraphicalModel:
         """Return a model of the records."""
-        codes = codes_of_rows(records, len(self.sizes), FAR)
-        codes = np.stack([np.clip(codes[:, i], 0, size - 1) for i, size in enumerate(self.sizes)], axis=1)
-        first = [self._measured(codes, (i,), self.sizes, self.singles) for i in range(len(self.sizes))]
+        tally = tallied(records, self.sizes)
+        first = [self._measured(tally, (i,), self.sizes, self.singles) for i in range(len(self.sizes))]
         if self.pairs is None or self.choice is None:
             return fit_tree(self.sizes, first)
         merged = [_merged(one) for one in first]
         small = tuple(int(places.max()) + 1 for places in merged)
-        codes = np.stack([places[codes[:, i]] for i, places in enumerate(merged)], axis=1)
+        tally = tally.coarsened(merged)
         told = [_summed(one, places, size) for one, places, size in zip(first, merged, small, strict=True)]
-        edges = self._chosen(codes, small, told)
-        told += [self._measured(codes, edge, small, self.pairs) for edge in edges]
+        edges = self._chosen(tally, small, told)
+        told += [self._measured(tally, edge, small, self.pairs) for edge in edges]
         return _spread(fit_tree(small, told), merged, first)
 
     def worst_case(self) -> tuple[Int64, Int64]:
-        """A record in the first cell, which is gone, or in the last cell, on the other side."""
-        one = np.zeros((1, len(self.sizes)), dtype=np.int64)
+        """All records of a person in the first cell, which are gone, or in the last cell, on the other side."""
+        one = np.zeros((self.records, len(self.sizes)), dtype=np.int64)
         gone = self.relation == "add_remove"
-        return one, one[:0] if gone else np.array([[size - 1 for size in self.sizes]])
+        return one, one[:0] if gone else np.array([[size - 1 for size in self.sizes]] * self.records)
 
     def _noise(self, rho: Fraction) -> DiscreteGaussian:
         """Return the noise of a table that costs rho."""
-        sigma = up(lambda: ball(self.touched / (2 * rho)).sqrt())
-        return DiscreteGaussian(sensitivity=up(lambda: ball(self.touched).sqrt()), sigma=sigma)
+        squared = Fraction(self.touched * self.records**2)
+        sigma = up(lambda: ball(squared / (2 * rho)).sqrt())
+        return DiscreteGaussian(sensitivity=up(lambda: ball(squared).sqrt()), sigma=sigma)
 
     def _measured(
-        self, codes: Int64, attributes: Attributes, sizes: tuple[int, ...], noise: DiscreteGaussian
+        self, tally: Tallied, attributes: Attributes, sizes: tuple[int, ...], noise: DiscreteGaussian
     ) -> Measured:
-        noisy = noise.release(_table(codes, attributes, sizes)).astype(np.float64)
+        noisy = noise.release(tally.table(attributes, sizes)).astype(np.float64)
         return Measured(attributes, noisy, float(noise.sigma))
 
-    def _chosen(self, codes: Int64, sizes: tuple[int, ...], told: Sequence[Measured]) -> list[Attributes]:
+    def _chosen(self, tally: Tallied, sizes: tuple[int, ...], told: Sequence[Measured]) -> list[Attributes]:
         """Return the edges of a tree, chosen one by one among those that close no cycle."""
         assert self.choice is not None  # noqa: S101  there are several attributes
         total = total_of(told)
@@ -171,7 +185,7 @@ class SpanningTree(Faces):
         scores = {}
         for i, j in combinations(range(len(sizes)), 2):
             expected = np.rint(np.outer(singles[i], singles[j]) / total * GRID) / GRID
-            scores[i, j] = float(np.abs(_table(codes, (i, j), sizes) - expected).sum())
+            scores[i, j] = float(np.abs(tally.table((i, j), sizes) - expected).sum())
         part = list(range(len(sizes)))
         edges: list[Attributes] = []
         while len(edges) < len(sizes) - 1:
@@ -181,14 +195,6 @@ class SpanningTree(Faces):
             kept, gone = part[chosen[0]], part[chosen[1]]
             part = [kept if one == gone else one for one in part]
         return edges
-
-
-def _table(codes: Int64, attributes: Attributes, sizes: tuple[int, ...]) -> Int64:
-    place = np.zeros(len(codes), dtype=np.int64)
-    for i in attributes:
-        place = place * sizes[i] + codes[:, i]
-    shape = tuple(sizes[i] for i in attributes)
-    return np.bincount(place, minlength=math.prod(shape)).reshape(shape)
 
 
 def _merged(one: Measured) -> Int64:
