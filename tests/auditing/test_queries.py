@@ -95,7 +95,7 @@ def test_showing_every_group_is_refuted(monkeypatch):
         {"n": count()}, Person("user", groups=2, rows=2), epsilon=2, delta=Fraction(1, 100), private_cities=True
     )
     claims = query.claims
-    monkeypatch.setattr(release._Run, "_chosen", lambda self, units: pa.array([True] * len(units)))
+    monkeypatch.setattr(release._Run, "_chosen", lambda self, units: pa.array([True] * len(units), type=pa.bool_()))
     found = audit(
         lambda data: query.draw(data, 1)[0],
         claims=claims,
