@@ -39,7 +39,7 @@ def examined(query, claims=None):
         claims=claims or query.claims,
         neighbours=list(table_neighbours(query.unit)),
         batch=query.draw,
-        draws=20_000,
+        draws=5_000,
         seconds=600,
         alpha=1e-9,
     )
