@@ -276,3 +276,20 @@ def test_counts_are_the_closest_ones(noisy):
 def test_what_cannot_be(given):
     with pytest.raises(InvalidParameter):
         PrivTree(**({"bounds": LINE, "epsilon": 1, "relation": "add_remove"} | given))
+
+
+def test_counted_cells_are_the_same_as_points():
+    """With hardly any noise, cells that somebody else has counted make the boxes that their points make."""
+    rng = np.random.default_rng(6)
+    tree = PrivTree(bounds=((0, 16), (0, 16)), epsilon=10_000, relation="add_remove", depth=4)
+    cells = rng.integers(0, 16, (300, 2)) // np.array([1, 3])
+    listed, counts = np.unique(cells, axis=0, return_counts=True)
+    order = rng.permutation(len(listed))
+    ours, theirs = tree.reveal(listed[order], counts[order]), tree.release(cells + 0.5)
+    assert ours.depths.tolist() == theirs.depths.tolist()
+    assert ours.places.tolist() == theirs.places.tolist()
+    assert ours.noisy.tolist() == theirs.noisy.tolist()
+    twice = tree.reveal(np.repeat(cells, 1, axis=0), np.ones(300, dtype=np.int64))
+    assert twice.noisy.tolist() == theirs.noisy.tolist()
+    with pytest.raises(InvalidInput, match="one count for each"):
+        tree.reveal(listed, counts[1:])

@@ -36,10 +36,11 @@ import numpy.typing as npt
 from flint import arb
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, ball, finite, positive, probability, show, smallest, up
 from discreet.mechanisms.boxes import Boxes, morton
 from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.gaps import whole_vector
 from discreet.mechanisms.geometric import Geometric
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.points import as_points, on_grid
@@ -56,6 +57,9 @@ DEEPEST = {1: 24, 2: 16, 3: 12, 4: 10}
 
 BITS = 60
 """A depth times the number of dimensions is at most this."""
+
+LARGEST = 1 << 40
+"""More people than there are: counts above this are taken as this, which moves none by more than it moved itself."""
 
 MOST = 1 << 16
 """How many people are enough to show what one of them changes at worst."""
@@ -163,8 +167,23 @@ class PrivTree(Faces):
         A record that is no point is at the lower ends.
         """
         codes = self._codes(points)
-        depths, places = self._split(codes)
-        return self._counted(codes, depths, places)
+        return self._made(codes, np.arange(len(codes) + 1))
+
+    def reveal(self, cells: npt.ArrayLike, counts: npt.ArrayLike, /) -> Boxes:
+        """Return the same of people whom somebody else has counted on the finest grid; for the same loss.
+
+        A cell is a row of places, one for each direction, from 0 to ``2^depth - 1``; others are moved there. Cells
+        without anybody may be left out, and one that is there twice is one cell with the sum of its counts.
+        """
+        places = whole_vector(np.asarray(cells).reshape(-1))
+        exact = whole_vector(np.asarray(counts))
+        if places.size != exact.size * self.dimensions:
+            raise InvalidInput(f"cells must be rows of {self.dimensions} places, with one count for each.")
+        inside = np.clip(places.reshape(-1, self.dimensions), 0, 2**self.depth - 1)
+        codes = morton(inside, self.depth)
+        order = np.argsort(codes, kind="stable")
+        each = np.clip(exact, 0, LARGEST)[order]
+        return self._made(codes[order], np.concatenate([[0], np.cumsum(each)]))
 
     def split_probability(self, count: int, depth: int, /) -> float:
         """Return the probability that a box of this depth with so many people is split."""
@@ -194,12 +213,17 @@ class PrivTree(Faces):
         ends = tuple((float(low), float(high)) for low, high in self.bounds)
         return np.sort(morton(on_grid(as_points(points, self.dimensions), ends, 2**self.depth), self.depth))
 
-    def _split(self, codes: Int64) -> tuple[Int64, Int64]:
+    def _made(self, codes: Int64, below: Int64) -> Boxes:
+        """Split and count, from codes in order and the number of people before each of them, and before the end."""
+        depths, places = self._split(codes, below)
+        return self._counted(codes, below, depths, places)
+
+    def _split(self, codes: Int64, below: Int64) -> tuple[Int64, Int64]:
         """Return the depths and places of all leaves, level by level."""
         noise = Geometric(sensitivity=1, scale=self.scale)
         open_, depths, places = np.zeros(1, dtype=np.int64), [], []
         for depth in range(self.depth):
-            score = self._counts(codes, np.full(len(open_), depth), open_) - depth * self.decay
+            score = self._counts(codes, below, np.full(len(open_), depth), open_) - depth * self.decay
             score = np.maximum(score, self.threshold - self.decay)
             goes_on = noise.release(score) > self.threshold
             places.append(open_[~goes_on])
@@ -209,15 +233,15 @@ class PrivTree(Faces):
         depths.append(np.full(len(open_), self.depth))
         return np.concatenate(depths), np.concatenate(places)
 
-    def _counted(self, codes: Int64, depths: Int64, places: Int64) -> Boxes:
+    def _counted(self, codes: Int64, below: Int64, depths: Int64, places: Int64) -> Boxes:
         order = np.argsort(places << self._rest(depths), kind="stable")
         depths, places = depths[order], places[order]
         ends = tuple((float(low), float(high)) for low, high in self.bounds)
-        return Boxes(ends, depths, places, self.leaves.release(self._counts(codes, depths, places)))
+        return Boxes(ends, depths, places, self.leaves.release(self._counts(codes, below, depths, places)))
 
-    def _counts(self, codes: Int64, depths: Int64, places: Int64) -> Int64:
+    def _counts(self, codes: Int64, below: Int64, depths: Int64, places: Int64) -> Int64:
         rest = self._rest(depths)
-        return np.searchsorted(codes, (places + 1) << rest) - np.searchsorted(codes, places << rest)
+        return below[np.searchsorted(codes, (places + 1) << rest)] - below[np.searchsorted(codes, places << rest)]
 
     def _rest(self, depths: Int64) -> Int64:
         return (self.depth - depths) * self.dimensions
