@@ -13,9 +13,9 @@ import numpy as np
 from discreet.errors import InvalidParameter
 from discreet.noise.fast import Floats
 from discreet.synthetic.consistency.total import project_total
-from discreet.synthetic.graphical.estimation import Measured, total_of
 from discreet.synthetic.graphical.factor import Attributes
 from discreet.synthetic.graphical.junction_tree import junction_tree
+from discreet.synthetic.graphical.measured import Measured, total_of
 from discreet.synthetic.graphical.model import GraphicalModel
 
 __all__ = ["fit_tree", "singles_of"]
@@ -62,7 +62,7 @@ def fit_tree(sizes: tuple[int, ...], measurements: Sequence[Measured], *, total:
         table = singles[clique[0]] if len(clique) == 1 else pairs[clique]
         separator = tree.separator(place) if place else ()
         potentials.append(_given(table, clique, separator))
-    return GraphicalModel(tree, potentials, whole)
+    return GraphicalModel(tree, potentials, whole, tuple(measurements))
 
 
 def _moved(one: Measured, singles: Sequence[Floats]) -> Floats:
