@@ -1,0 +1,29 @@
+"""The entries of DualQuery stand an audit, and a game that claims less than it costs does not."""
+
+import pytest
+
+from discreet.auditing import audit
+from discreet.auditing.dual_entries import our_games
+
+
+@pytest.mark.parametrize("entry", our_games(), ids=lambda entry: entry.name)
+def test_the_claims_stand(entry):
+    found = audit(
+        entry.release, claims=entry.claims, neighbours=list(entry.neighbours), seconds=1.0, draws=2000, alpha=1e-9
+    )
+    assert not found.refuted
+
+
+def test_a_game_with_far_too_large_a_step_is_found():
+    from functools import partial
+
+    from discreet.auditing.dual_entries import _records
+    from discreet.synthetic.dual_query import DualQuery, Queries, Search
+
+    quick = Search(starts=1, moves=0)
+    queries = Queries(sizes=(2,), attributes=[[0]], values=[[1]])
+    wild = DualQuery(queries=queries, size=2, rounds=3, samples=9, eta=20, relation="replace_one", search=quick)
+    mild = DualQuery(queries=queries, size=2, rounds=3, samples=9, eta=0.1, relation="replace_one")
+    pair = ([[1], [1]], [[1], [0]])
+    found = audit(partial(_records, wild), claims=mild.loss, neighbours=[pair], seconds=600, draws=1600, alpha=1e-6)
+    assert found.refuted
