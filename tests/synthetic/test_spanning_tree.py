@@ -8,6 +8,9 @@ import pytest
 from discreet import InvalidInput, InvalidParameter
 from discreet.accounting import PrivacyLoss
 from discreet.synthetic import spanning_tree
+from discreet.synthetic.aim_rounds import GRID, Tables
+from discreet.synthetic.coded import Tallied, tallied
+from discreet.synthetic.graphical.measured import Measured
 from discreet.synthetic.spanning_tree import SpanningTree
 from discreet.testing import check_mechanism
 
@@ -32,7 +35,7 @@ def test_the_loss_is_that_of_all_parts(relation):
     assert float(tree.singles.sigma) ** 2 == pytest.approx(squared * 3 / (2 * 0.3 / 5))
     assert float(tree.pairs.sigma) ** 2 == pytest.approx(squared * 2 / (2 * 0.3 * 3 / 5))
     assert float(tree.choice.epsilon) ** 2 / 8 == pytest.approx(0.3 / 5 / 2)
-    assert tree.choice.sensitivity == squared
+    assert tree.choice.sensitivity == squared * GRID
     parts = PrivacyLoss.total([3 * tree.singles.loss, 2 * tree.pairs.loss, 2 * tree.choice.loss])
     assert tree.loss.epsilon(1e-6) == pytest.approx(parts.epsilon(1e-6))
 
@@ -43,13 +46,13 @@ def test_scores_change_by_no_more_than_is_charged(relation, monkeypatch):
     tree = SpanningTree(sizes=(2, 2, 2), rho=1, relation=relation)
     seen = []
     monkeypatch.setattr(spanning_tree.Exponential, "release", lambda self, scores: seen.append(list(scores)) or 0)
-    told = [spanning_tree.Measured((i,), np.array([3.3, 2.9]), 1.0) for i in range(3)]
+    told = [Measured((i,), np.array([3.3, 2.9]), 1.0) for i in range(3)]
     cells = list(itertools.product((0, 1), repeat=3))
     base = np.array([(0, 0, 1), (1, 1, 0), (0, 1, 1)])
 
     def scores(codes):
         seen.clear()
-        tree._chosen(spanning_tree.tallied(codes.reshape(-1, 3), (2, 2, 2)), (2, 2, 2), told)
+        tree._chosen(Tables(tallied(codes.reshape(-1, 3), (2, 2, 2)), (2, 2, 2)), told)
         return np.array(seen[0])
 
     worst = 0.0
@@ -79,8 +82,9 @@ def test_with_much_budget_the_chain_is_found():
         [[9, -4, 2]] * 50,
         [[None, "x"], 7, [1, 2, 3, 4]],
         np.array([[0, np.nan, 1.5]] * 20),
+        Tallied(np.array([[0, 0, 1], [2, 1, 3]]), np.array([1 << 32, 5])),
     ],
-    ids=["empty", "one", "constant", "outside", "odd", "floats"],
+    ids=["empty", "one", "constant", "outside", "odd", "floats", "huge"],
 )
 @pytest.mark.parametrize("rho", [1e-6, 0.1, 100])
 def test_any_data_give_a_model(data, rho):
@@ -99,6 +103,42 @@ def test_odd_domains(sizes):
     data = np.zeros((30, len(sizes)), dtype=int)
     model = SpanningTree(sizes=sizes, rho=1, relation="replace_one").release(data)
     assert model.marginal((0,)).shape == (sizes[0],)
+
+
+def test_impossible_combinations_never_appear_and_what_follows_does():
+    mask = np.zeros((3, 4), dtype=bool)
+    mask[0, 1:] = True
+    turned = np.array([1, 0, 1])
+    tree = SpanningTree(
+        sizes=(3, 2, 4, 2), rho=5, relation="add_remove", zeros={(2, 0): mask.T}, determined={3: (0, turned)}
+    )
+    assert tree.loss.rho == pytest.approx(5)
+    told = []
+    data = np.column_stack([chain(3000), np.zeros(3000, dtype=int)])
+    model = tree.release(data, seconds=2, progress=lambda *news: told.append(news))
+    assert (model.marginal((0, 2))[mask] == 0).all()
+    assert (model.marginal((0, 1, 2, 3)).sum(axis=(1, 3))[mask] == 0).all()
+    for value in range(3):
+        assert model.marginal((0, 3))[value, 1 - turned[value]] == 0
+    assert told[-1] == ("pairs", 2, 2)
+
+
+def test_functions_of_functions_are_followed_to_their_source():
+    first, second = np.array([1, 0, 1]), np.array([3, 2])
+    tree = SpanningTree(sizes=(3, 2, 4), rho=5, relation="add_remove", determined={1: (0, first), 2: (1, second)})
+    model = tree.release(chain(400))
+    assert model.sizes == SIZES
+    for a, b, c in itertools.product(range(3), range(2), range(4)):
+        possible = b == first[a] and c == second[b]
+        assert (model.marginal((0, 1, 2))[a, b, c] > 0) == possible
+
+
+def test_measurements_come_with_the_model():
+    tree = SpanningTree(sizes=SIZES, rho=1000, relation="add_remove")
+    model = tree.release(chain(5000))
+    assert {(0,), (1,), (2,)} <= {one.attributes for one in model.measurements}
+    for one in model.measurements:
+        assert one.counts.shape == tuple(SIZES[i] for i in one.attributes)
 
 
 def test_a_budget_is_kept_and_used():

@@ -1,0 +1,339 @@
+"""Synthetic data from the tables of attributes that a model knows worst: AIM.
+
+McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for Differentially Private Synthetic
+Data", VLDB 2022. All single attributes are measured first. In each round the exponential mechanism chooses, among all
+sets of attributes within a set of the workload, one whose table is far from the model's by more than the noise of
+measuring it, weighted by how much of the workload it touches; it is measured, and the model is fitted again. Once a
+measurement tells no more than its noise, a round gets twice the budget. The last round has all that is left.
+
+Here values that drown in the noise of the first measurements are put together, as in MST, which keeps models small.
+There are fewer rounds, which grow more slowly: the authors begin with a sixteenth of an attribute's equal share of the
+budget, here it is a quarter, and they give a round four times as much where it is twice as much here.
+
+The proof. A person's ``records`` are in as many entries of a table at most, at worst all in one: its squared L2 norm
+changes by ``records^2`` under add_remove and ``2 records^2`` under replace_one, its L1 norm by ``records`` or twice
+that. Before a round, the model and so the table that a candidate is compared with are functions of what was released,
+rounded to multiples of 2^-10; the distance is computed in whole numbers, and a score is a public weight times that
+distance less a public number. So no score changes by more than the largest weight times the change of an L1 norm, and
+choice and measurement of a round are zCDP with a rho that is known before it. What a round may spend, which candidates
+fit into the model, when the budget of a round grows and which round is the last depend on what was released. Each round
+pays before it runs, and the sum never exceeds ``rho``: a filter of zCDP (Whitehouse, Ramdas, Rogers and Wu,
+"Fully-Adaptive Composition in Differential Privacy", ICML 2023).
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting import PrivacyLoss
+from discreet.accounting.filters import Zcdp
+from discreet.errors import InvalidParameter
+from discreet.exact import Real, positive, probability, show
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.interface import Records
+from discreet.mechanisms.scale import store
+from discreet.synthetic.aim_rounds import (
+    GRID,
+    Tables,
+    Worked,
+    all_sets,
+    closure,
+    expected_tables,
+    noise_norm,
+    overlaps,
+    sets_of,
+)
+from discreet.synthetic.coded import Tallied, tallied
+from discreet.synthetic.graphical.estimation import Fitted, fit
+from discreet.synthetic.graphical.factor import Attributes
+from discreet.synthetic.graphical.junction_tree import Growth, model_cells
+from discreet.synthetic.graphical.measured import Measured
+from discreet.synthetic.graphical.model import GraphicalModel
+from discreet.synthetic.known import Determined, Known, Zeros, known
+from discreet.synthetic.merging import merging
+from discreet.synthetic.operators.operator import positive_size
+from discreet.synthetic.parts import choice_of, noise_of, touched, worst_pair
+from discreet.synthetic.records import check_records
+from discreet.units import Relation, check_relation
+
+__all__ = ["AdaptiveTables", "Progress"]
+
+Int64 = npt.NDArray[np.int64]
+Progress = Callable[[str, int, int], None]
+
+ROUNDS = 4
+"""A round starts with the budget divided by so many times the number of attributes."""
+
+CHOICE = Fraction(1, 10)
+"""How much of a round's budget goes to choosing."""
+
+RARE = 2.0
+"""Values with noisy counts below so many standard deviations are put together."""
+
+GROWTH = 2
+FINER = 4
+"""A model by all values has at most so many times the entries of one by values put together."""
+
+CELLS = 1_500_000
+STEPS, LAST_STEPS = 50, 300
+CLOSE = 0.01
+LAST_FIT = 0.3
+"""The part of ``seconds`` that is kept for the last fit."""
+
+MOST_ROUNDS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AdaptiveTables(Faces):
+    """Release a graphical model of coded records, fitted to the tables that it would otherwise get wrong (AIM).
+
+    Satisfies ``rho``-zCDP whenever neighbours differ by one record in the sense of ``relation``, or by all ``records``
+    of a person. A record is a row of codes, one for each attribute; codes outside ``sizes`` are clamped. ``workload``
+    are sets of attributes whose tables shall be right, by default all of three. A model has at most ``cells`` entries:
+    with more it can be more accurate, and takes longer. ``zeros`` are public masks of impossible combinations;
+    ``determined`` says which attribute follows another, and how: ``{j: (i, values of j by values of i)}``.
+
+    >>> plan = AdaptiveTables(sizes=(2, 2, 3), rho=50, relation="add_remove")
+    >>> model = plan.release([[0, 0, 1]] * 500 + [[1, 1, 2]] * 300)
+    >>> bool(abs(model.marginal((0, 1))[0, 0] - 500) < 20), plan.loss.rho
+    (True, 50.0)
+    """
+
+    sizes: tuple[int, ...]
+    rho: Real
+    relation: Relation
+    records: int = 1
+    workload: tuple[Attributes, ...] | None = None
+    zeros: Zeros | None = field(default=None, compare=False)
+    determined: Determined | None = field(default=None, compare=False)
+    cells: int = CELLS
+    known: Known = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_relation(self.relation)
+        check_records(self.records)
+        sizes = tuple(positive_size(size, "an attribute's size") for size in self.sizes)
+        if not sizes:
+            raise InvalidParameter("a product domain has at least one attribute.")
+        store(self, rho=self.rho)
+        positive(self.rho, "rho")
+        rules = known(sizes, self.zeros, self.determined)
+        workload = None if self.workload is None else sets_of(self.workload, len(sizes))
+        least = model_cells(rules.inner_sizes, rules.inner_zeros)
+        if type(self.cells) is not int or self.cells < least:
+            raise InvalidParameter(
+                f"cells must be a whole number of at least {least:,}, what single attributes and zeros take: raise it, "
+                "or coarsen the attributes with the most values."
+            )
+        for name, value in (("sizes", sizes), ("known", rules), ("workload", workload)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "zeros", rules.zeros or None)
+        object.__setattr__(self, "determined", rules.determined or None)
+
+    def __repr__(self) -> str:
+        several = f", records={self.records}" if self.records > 1 else ""
+        workload = f", workload={self.workload!r}" if self.workload is not None else ""
+        return (
+            f"AdaptiveTables(sizes={self.sizes!r}, rho={show(self.rho)}, relation={self.relation!r}{several}{workload}"
+            f"{self.known.words()}, cells={self.cells})"
+        )
+
+    @classmethod
+    def for_budget(
+        cls,
+        epsilon: Real,
+        delta: Real,
+        *,
+        sizes: tuple[int, ...],
+        relation: Relation,
+        records: int = 1,
+        workload: tuple[Attributes, ...] | None = None,
+        zeros: Zeros | None = None,
+        determined: Determined | None = None,
+        cells: int = CELLS,
+    ) -> "AdaptiveTables":
+        """Return the synthesizer with the largest rho that is (epsilon, delta)-DP.
+
+        >>> round(float(AdaptiveTables.for_budget(1, 1e-9, sizes=(2, 2), relation="add_remove").rho), 6)
+        0.014973
+        """
+        limit, share = positive(epsilon, "epsilon"), probability(delta, "delta")
+        rho = Zcdp.reaching(limit, share).limit
+        while PrivacyLoss.zcdp(rho).epsilon(share) > limit:
+            rho *= 1 - Fraction(1, 10**9)
+        return cls(
+            sizes=sizes,
+            rho=rho,
+            relation=relation,
+            records=records,
+            workload=workload,
+            zeros=zeros,
+            determined=determined,
+            cells=cells,
+        )
+
+    @property
+    def domain(self) -> Records:
+        """Coded records, one row each."""
+        return Records(relation=self.relation)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The limit of what all rounds together may spend, which the last one reaches."""
+        return PrivacyLoss.zcdp(self.rho).under(self.relation)
+
+    @property
+    def sought(self) -> tuple[Attributes, ...]:
+        """The sets of the workload among attributes that are measured, by their numbers among those."""
+        if self.workload is None:
+            return all_sets(len(self.known.kept))
+        return tuple(self.known.inner(one) for one in self.workload)
+
+    def worst_case(self) -> tuple[Int64, Int64]:
+        """All records of a person in the first cell, which are gone, or in the last cell, on the other side."""
+        return worst_pair(self.sizes, self.relation, self.records)
+
+    def release(
+        self, records: npt.ArrayLike, /, *, seconds: float | None = None, progress: Progress | None = None
+    ) -> GraphicalModel:
+        """Return a model of the records.
+
+        ``seconds`` limits the time that is spent on fitting models and asking them, which depends on what was released
+        alone: once it is nearly over, the next round is the last one. Counting records and drawing noise are not timed.
+        So how many rounds there are tells nothing more of the data. ``progress`` is told how many tables have been
+        measured, and how many it will be if rounds stay as they are.
+        """
+        tally = self.known.records(tallied(records, self.sizes))
+        return self.known.completed(_Run(self, tally, seconds, progress).model())
+
+    def round_parts(self, rho: Fraction, largest: int) -> tuple[Exponential, DiscreteGaussian]:
+        """Return choice and measurement of a round that costs rho, for scores with a largest weight."""
+        sensitivity = largest * touched(self.relation) * self.records * GRID
+        return choice_of(rho * CHOICE, sensitivity), self.noise(rho * (1 - CHOICE))
+
+    def noise(self, rho: Fraction) -> DiscreteGaussian:
+        """Return the noise of a table that costs rho."""
+        return noise_of(rho, self.relation, self.records)
+
+
+class _Run:
+    """One release: what was paid, what was measured, and the model so far."""
+
+    def __init__(self, plan: AdaptiveTables, tally: Tallied, seconds: float | None, progress: Progress | None) -> None:
+        self.plan, self.tally, self.progress = plan, tally, progress
+        self.full = plan.known.inner_sizes
+        self.zeros = plan.known.inner_zeros
+        self.limit = Fraction(plan.rho)
+        self.paid = Fraction(0)
+        self.seconds = math.inf if seconds is None else seconds
+        self.worked = Worked()
+        sought = plan.sought
+        self.candidates = closure(sought)
+        self.weights = overlaps(self.candidates, sought)
+        self.largest = max(self.weights.values())
+
+    def model(self) -> GraphicalModel:
+        """Run all rounds."""
+        count = len(self.full)
+        each = self.limit / (ROUNDS * count)
+        first = self._singles(self.limit / count if count == 1 else each * (1 - CHOICE))
+        kept = {i for one in self.zeros for i in one}
+        merged = merging(first, RARE, kept)
+        tables = Tables(merged.records(self.tally), merged.sizes)
+        told = [merged.measured(one) for one in first]
+        growth = Growth(merged.sizes, self.full)
+        for one in self.zeros:
+            growth.add(one)
+        fitted = self._fitted(merged.sizes, told, None, last=count == 1)
+        done = 0
+        while self.paid < self.limit:
+            last = self.limit - self.paid < 2 * each or done == MOST_ROUNDS or self._late()
+            each = self.limit - self.paid if last else each
+            self._pay(each)
+            done += 1
+            self._tell(done, each)
+            chosen, before, sigma = self._round(each, growth, tables, fitted.model, told)
+            growth.add(chosen)
+            fitted = self._fitted(merged.sizes, told, fitted, last=last)
+            if not last and self._told_little(fitted.model, chosen, before, sigma):
+                each *= GROWTH
+        return merged.parted(fitted.model)
+
+    def _singles(self, rho: Fraction) -> list[Measured]:
+        noise = self.plan.noise(rho)
+        self._pay(rho * len(self.full))
+        return [self._measured(self.tally.table((i,), self.full), (i,), noise) for i in range(len(self.full))]
+
+    def _round(
+        self, rho: Fraction, growth: Growth, tables: Tables, model: GraphicalModel, told: list[Measured]
+    ) -> tuple[Attributes, Int64, float]:
+        """Choose and measure one more table, and return its attributes, what was expected, and the noise."""
+        choice, noise = self.plan.round_parts(rho, self.largest)
+        sigma = float(noise.sigma)
+        with self.worked:
+            open_ones = self._fitting(growth)
+            expected = expected_tables(model, open_ones)
+        scores = [
+            self.weights[one] * (tables.distance(one, expected[one]) - _whole(noise_norm(sigma, expected[one].size)))
+            for one in open_ones
+        ]
+        chosen = open_ones[choice.release(scores)]
+        told.append(self._measured(tables.table(chosen), chosen, noise))
+        return chosen, expected[chosen], sigma
+
+    def _fitting(self, growth: Growth) -> Sequence[Attributes]:
+        """Return the candidates for which the model stays small enough: smaller as long as less has been paid."""
+        share = self.paid / self.limit
+        cells = self.plan.cells * share
+        return [
+            one
+            for one in self.candidates
+            if growth.holds(one) or _within(growth.cells_with(one), (cells, FINER * cells))
+        ]
+
+    def _fitted(self, sizes: tuple[int, ...], told: Sequence[Measured], before: Fitted | None, *, last: bool) -> Fitted:
+        left = (1.0 if last else 1 - LAST_FIT) * self.seconds - self.worked.seconds
+        with self.worked:
+            return fit(
+                sizes,
+                told,
+                start=None if before is None else before.potentials,
+                zeros=self.zeros,
+                steps=LAST_STEPS if last else STEPS,
+                close=CLOSE,
+                deadline=None if math.isinf(left) else time.monotonic() + left,
+            )
+
+    def _told_little(self, model: GraphicalModel, chosen: Attributes, before: Int64, sigma: float) -> bool:
+        """Tell whether a measurement moved the model by no more than its noise would."""
+        moved = float(np.abs(model.marginal(chosen) - before / GRID).sum())
+        return moved <= noise_norm(sigma, before.size)
+
+    def _late(self) -> bool:
+        return self.worked.seconds > (1 - LAST_FIT) * self.seconds
+
+    def _pay(self, rho: Fraction) -> None:
+        self.paid += rho
+        assert self.paid <= self.limit  # noqa: S101  a round never begins that could exceed what is claimed
+
+    def _tell(self, done: int, each: Fraction) -> None:
+        if self.progress is not None:
+            self.progress("tables", done, done + math.floor((self.limit - self.paid) / each))
+
+    def _measured(self, table: Int64, attributes: Attributes, noise: DiscreteGaussian) -> Measured:
+        return Measured(attributes, noise.release(table).astype(np.float64), float(noise.sigma))
+
+
+def _whole(norm: float) -> int:
+    return math.floor(norm * GRID)
+
+
+def _within(cells: Iterable[int], limits: Iterable[Fraction]) -> bool:
+    return all(one <= limit for one, limit in zip(cells, limits, strict=True))
