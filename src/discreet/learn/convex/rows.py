@@ -1,0 +1,167 @@
+"""Rows of a table as vectors of bounded norm on a public grid.
+
+Each row is read by itself: divided by the declared norm, shortened to length 1 if it is longer, and rounded towards
+zero to multiples of ``2^-20``. So its norm is at most 1 exactly, and sums of products of such numbers are exact. A row
+that holds anything but finite numbers does not count: there is no error that could tell of it.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidInput, InvalidParameter
+from discreet.exact import Real, ball, positive, show, up
+from discreet.learn.convex.rowwise import squared_lengths
+from discreet.mechanisms.scale import store
+from discreet.noise.fast import Floats
+from discreet.quietly import quietly
+
+__all__ = ["GRID", "GRID_BITS", "Examples", "Rows", "as_numbers", "one_column"]
+
+GRID_BITS = 20
+GRID: float = 2.0**-GRID_BITS
+SHORTER: float = 1 - 2.0**-40
+"""More than what float64 errs by in a norm of up to 2^12 columns: 2^-53 for each operation."""
+
+MOST_FEATURES = 1 << 12
+MOST_INTERCEPT = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Examples:
+    """Rows and targets that were read: as secret as the data, so that no text shows them."""
+
+    rows: Floats
+    targets: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Rows:
+    """How rows of ``features`` columns are read: to norm ``norm`` at most, and with a constant column ``intercept``.
+
+    The norm is L2, or the largest entry with ``shape="box"``. Inside, a row has norm 1 at most before its intercept is
+    put beside it, whatever was declared, so that no constant of a loss depends on the unit of the data.
+
+    >>> Rows(features=2, norm=10).read([[3, 4], [30, 40], [float("nan"), 0]]).round(4).tolist()
+    [[0.3, 0.4], [0.6, 0.8]]
+    """
+
+    features: int
+    norm: Real
+    intercept: Real = 0
+    shape: str = "ball"
+
+    def __post_init__(self) -> None:
+        if type(self.features) is not int or not 1 <= self.features <= MOST_FEATURES:
+            raise InvalidParameter(f"features must be a whole number from 1 to {MOST_FEATURES}, got {self.features!r}.")
+        positive(self.norm, "norm")
+        if self.shape not in ("ball", "box"):
+            raise InvalidParameter(f'shape must be "ball" or "box", got {self.shape!r}.')
+        constant = Fraction(self.intercept)
+        if not 0 <= constant <= MOST_INTERCEPT:
+            raise InvalidParameter(f"intercept must lie between 0 (none) and {MOST_INTERCEPT}, got {show(constant)}.")
+        store(self, norm=self.norm, intercept=Fraction(math.floor(constant / Fraction(GRID))) * Fraction(GRID))
+
+    def __repr__(self) -> str:
+        more = f", intercept={show(self.intercept)}" if self.intercept else ""
+        more += "" if self.shape == "ball" else f", shape={self.shape!r}"
+        return f"Rows(features={self.features}, norm={show(self.norm)}{more})"
+
+    @property
+    def width(self) -> int:
+        """How many columns a row has inside: one more with an intercept."""
+        return self.features + bool(self.intercept)
+
+    @property
+    def reach(self) -> Fraction:
+        """The largest L2 norm of a row inside.
+
+        >>> round(float(Rows(features=3, norm=5, intercept=1).reach), 6)
+        1.414214
+        """
+        square = (1 if self.shape == "ball" else self.features) + Fraction(self.intercept) ** 2
+        return Fraction(up(lambda: ball(square).sqrt()))
+
+    @property
+    def tallest(self) -> Fraction:
+        """The largest entry of a row inside."""
+        return max(Fraction(1), Fraction(self.intercept))
+
+    def read(self, table: Any, /) -> Floats:  # noqa: ANN401 - whatever numpy takes
+        """Return the rows that count."""
+        return self.examples(table, None).rows
+
+    def examples(self, table: Any, targets: Floats | None, kept: Any = None) -> Examples:  # noqa: ANN401
+        """Return the rows that count, with their targets; ``kept`` says which records have one."""
+        numbers = as_numbers(table, self.features)
+        counts = np.isfinite(numbers).all(axis=1)
+        if targets is not None and len(targets) != len(numbers):
+            raise InvalidInput("there must be one target for each row.")
+        if kept is not None:
+            counts &= kept
+        inside = self._inside(numbers[counts])
+        found = np.zeros(len(inside)) if targets is None else targets[counts]
+        return Examples(inside, found)
+
+    def weights(self, inside: Floats) -> tuple[Floats, Floats | float]:
+        """Return weights for rows as they were given, and the intercept, from weights for rows inside."""
+        if not self.intercept:
+            return inside / float(self.norm), 0.0 if inside.ndim == 1 else np.zeros(inside.shape[1:])
+        return inside[:-1] / float(self.norm), inside[-1] * float(self.intercept)
+
+    def _inside(self, numbers: Floats) -> Floats:
+        """Shorten and round rows; dividing by the largest entry first keeps every number in range."""
+        largest = np.max(np.abs(numbers), axis=1, initial=0.0, keepdims=True)
+        unit = numbers / np.where(largest > 0, largest, 1.0)
+        length = np.sqrt(squared_lengths(unit)) if self.shape == "ball" else np.ones_like(largest)
+        with np.errstate(over="ignore"):
+            scale = np.minimum(largest / float(self.norm), 1 / np.maximum(length, 1.0)) * SHORTER
+        rows: Floats = np.trunc(unit * scale * 2.0**GRID_BITS) * GRID
+        if not self.intercept:
+            return rows
+        return np.hstack([rows, np.full((len(rows), 1), float(self.intercept))])
+
+
+def as_numbers(table: Any, features: int | None = None) -> Floats:  # noqa: ANN401 - whatever numpy takes
+    """Return a table of floats; what is no number becomes NaN, without a word. Only its shape can be refused.
+
+    >>> as_numbers([[1, "a"], [2, 3]])
+    array([[ 1., nan],
+           [ 2.,  3.]])
+    """
+    array = table.to_numpy() if hasattr(table, "to_numpy") else np.asarray(table, dtype=_plain_type(table))
+    if array.ndim != 2 or (features is not None and array.shape[1] != features):
+        wanted = "a table of rows" if features is None else f"a table of {features} columns"
+        raise InvalidInput(f"{wanted} is needed, got an array of {array.ndim} dimensions. Reshape your data.")
+    if array.dtype.kind in "biuf":
+        return np.asarray(array, dtype=np.float64)
+    return np.array([[_number(x) for x in row] for row in array.tolist()], dtype=np.float64).reshape(array.shape)
+
+
+def one_column(values: Any) -> Floats:  # noqa: ANN401 - whatever numpy takes
+    """Return one number for each record; what is no number becomes NaN, without a word.
+
+    >>> one_column([1, "a"])
+    array([ 1., nan])
+    """
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values, dtype=_plain_type(values))
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] != 1:
+        raise InvalidInput("one target for each row is needed, in one column.")
+    return as_numbers(array)[:, 0]
+
+
+def _plain_type(table: Any) -> npt.DTypeLike | None:  # noqa: ANN401
+    return None if hasattr(table, "dtype") or hasattr(table, "__array__") else object
+
+
+def _number(value: object) -> float:
+    return quietly(lambda: float(value), otherwise=math.nan)  # type: ignore[arg-type]

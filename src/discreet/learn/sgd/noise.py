@@ -1,0 +1,59 @@
+"""Gaussian noise for clipped sums, drawn ahead while the next gradients are computed."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import torch
+from torch import Tensor
+
+from discreet.learn.sgd.chacha import words_on
+from discreet.learn.sgd.normal import Draws, coarse_grid, draw, rounded
+from discreet.learn.sgd.plan import Noise
+from discreet.noise import source
+
+__all__ = ["Ahead", "noisy"]
+
+WORTH_IT = 1 << 14
+"""Fewer variables are drawn faster than a thread is woken."""
+
+
+class Ahead:
+    """Normal variables for the next step, drawn in a thread of their own.
+
+    What is drawn does not depend on data, nor on the scale it will have. Each variable is handed out once.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.words = words_on(device)
+        self._pool: ThreadPoolExecutor | None = None
+        self._next: tuple[int, Future[Draws]] | None = None
+
+    def take(self, count: int) -> Draws:
+        """Return so many fresh variables."""
+        ready, self._next = self._next, None
+        if ready is not None and ready[0] == count and source().private:
+            return ready[1].result()
+        return draw(count, self.words)
+
+    def prepare(self, count: int) -> None:
+        """Begin to draw what will be taken next; sources that tests put in place know their own thread alone."""
+        if self.device.type == "cpu" and count >= WORTH_IT and source().private:
+            self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="noise")
+            self._next = count, self._pool.submit(draw, count, self.words)
+
+
+def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead) -> Tensor:
+    """Return a sum plus Gaussian noise of deviation sigma, in the same type and place.
+
+    Satisfies Gaussian differential privacy with ``mu = sensitivity / sigma`` if ``kind`` is secure: noise comes from
+    the secure source, and the sum with it is rounded to a public grid, decided exactly. The insecure kind takes torch's
+    own generator and rounds nothing; it is for trying things out.
+
+    >>> cpu = torch.device("cpu")
+    >>> noisy(torch.full((3,), 1000.0), 0.25, "secure", Ahead(cpu)).round(decimals=-2).tolist()
+    [1000.0, 1000.0, 1000.0]
+    """
+    if kind == "insecure_fast":
+        return total + torch.randn_like(total) * sigma
+    clean = torch.nan_to_num(total, nan=0.0, posinf=0.0, neginf=0.0)
+    return rounded(clean, sigma, coarse_grid(sigma), ahead.take(total.numel()), ahead.words)

@@ -1,0 +1,172 @@
+"""The door to private training: a model, an optimizer and records in; the same three, private, out."""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from discreet.accounting import Account
+from discreet.errors import InvalidParameter
+from discreet.exact import Real, positive
+from discreet.learn.sgd.batches import Batches
+from discreet.learn.sgd.book import Book
+from discreet.learn.sgd.data import records_of
+from discreet.learn.sgd.optimizer import PrivateOptimizer
+from discreet.learn.sgd.plan import Clipping, Noise, Sampling, Training, steps_for, usual_batch
+from discreet.learn.sgd.progress import Progress
+from discreet.learn.sgd.rounding import largest_batch
+from discreet.learn.sgd.run import Run
+from discreet.learn.sgd.strategy import Strategy
+
+__all__ = ["Private", "private", "train"]
+
+LARGEST = 4096
+"""Rows of a physical batch on an accelerator, unless it is told otherwise; its memory may ask for fewer."""
+
+
+class Private(NamedTuple):
+    """A model, its optimizer and its batches, bound to one plan."""
+
+    model: nn.Module
+    optimizer: PrivateOptimizer
+    batches: Batches
+
+    @property
+    def run(self) -> Run:
+        """How far the training is, and what it has spent."""
+        return self.optimizer.run
+
+
+def private(
+    model: nn.Module,
+    optimizer: Optimizer,
+    data: object,
+    *,
+    records: int | None = None,
+    epsilon: Real | None = None,
+    delta: Real | None = None,
+    noise_multiplier: Real | None = None,
+    epochs: Real | None = None,
+    steps: int | None = None,
+    batch: int | None = None,
+    clip: Real = 1.0,
+    clipping: Clipping = "flat",
+    quantile: Real = 0.5,
+    sampling: Sampling = "poisson",
+    strategy: Strategy = "independent",
+    bands: int = 16,
+    noise: Noise = "secure",
+    reduction: str = "mean",
+    micro_batch: int | None = None,
+    account: Account | None = None,
+    progress: bool = False,
+) -> Private:
+    """Make the training of a model private, with epsilon and delta or with a noise multiplier.
+
+    Satisfies ``run.plan.loss`` under add_remove whenever the loss of a batch is the mean (or with
+    ``reduction="sum"`` the sum) of one term for each example, whatever the model is. ``records`` is the size of the
+    data as it is declared in public: it sets the sampling rate and must not be read from the data. Training losses and
+    accuracies on the private records are not part of the guarantee; look at held out, public ones.
+
+    >>> model = nn.Linear(3, 1)
+    >>> data = torch.randn(100, 3), torch.randn(100, 1)
+    >>> model, optimizer, batches = private(
+    ...     model, torch.optim.SGD(model.parameters(), lr=0.1), data,
+    ...     records=100, epsilon=3, delta=1e-5, epochs=2, batch=20,
+    ... )
+    >>> for x, y in batches:
+    ...     nn.functional.mse_loss(model(x), y).backward()
+    ...     optimizer.step()
+    >>> optimizer.run.loss.epsilon(1e-5) <= 3
+    True
+    """
+    if records is None:
+        raise InvalidParameter(
+            "records= is missing: the number of records as it is declared in public. It sets the sampling rate and the "
+            "divisor, and must stay the same when a person joins or leaves, so it is not read from the data."
+        )
+    if reduction not in ("mean", "sum"):
+        raise InvalidParameter(f"reduction must be 'mean' or 'sum', as the loss of a batch is one, got {reduction!r}.")
+    options: dict[str, Any] = {
+        "clip": clip,
+        "clipping": clipping,
+        "quantile": quantile,
+        "sampling": sampling,
+        "strategy": strategy,
+        "bands": bands,
+        "noise": noise,
+    }
+    plan = _plan(records, batch, epochs, steps, epsilon, delta, noise_multiplier, options)
+    held = records_of(data)
+    book = Book(model)
+    run = Run(plan, book, reduction)
+    wrapped = PrivateOptimizer(optimizer, run)
+    device = next(iter(book.names)).device
+    size, fill = _sizes(plan, micro_batch, device)
+    if account is not None:
+        account.spend(plan.loss)
+    shown = Progress(positive(delta if delta is not None else 1 / (10 * records), "delta")) if progress else None
+    return Private(model, wrapped, Batches(held, run, size=size, fill=fill, device=device, progress=shown))
+
+
+def train(parts: Private, criterion: Any) -> Run:  # noqa: ANN401  any function of outputs and targets
+    """Run what is left of a training on records of inputs and targets.
+
+    >>> model = nn.Linear(3, 1)
+    >>> optimizer = torch.optim.Adam(model.parameters())
+    >>> data = torch.randn(50, 3), torch.randn(50, 1)
+    >>> run = train(private(model, optimizer, data, records=50, noise_multiplier=1, steps=4), nn.MSELoss())
+    >>> run.finished
+    4
+    """
+    parts.model.train()
+    for inputs, targets in parts.batches:
+        criterion(parts.model(inputs), targets).backward()
+        parts.optimizer.step()
+    return parts.run
+
+
+def _plan(
+    records: int,
+    batch: int | None,
+    epochs: Real | None,
+    steps: int | None,
+    epsilon: Real | None,
+    delta: Real | None,
+    noise_multiplier: Real | None,
+    options: dict[str, Any],
+) -> Training:
+    if (epochs is None) == (steps is None):
+        raise InvalidParameter("say how long to train: either epochs= or steps=.")
+    size = usual_batch(records) if batch is None else batch
+    if steps is not None and (type(steps) is not int or steps < 1):
+        raise InvalidParameter(f"steps must be a whole number of at least 1, got {steps!r}.")
+    if noise_multiplier is not None:
+        if epsilon is not None:
+            raise InvalidParameter("give either noise_multiplier= or epsilon= and delta=, not both.")
+        count = steps if steps is not None else steps_for(records, size, _some(epochs), options["sampling"])
+        return Training(records=records, batch=size, steps=count, noise_multiplier=float(noise_multiplier), **options)
+    if epsilon is None or delta is None:
+        raise InvalidParameter("say how private the training shall be: epsilon= and delta=, or noise_multiplier=.")
+    return Training.calibrated(
+        records=records, batch=size, epochs=epochs, steps=steps, epsilon=epsilon, delta=delta, **options
+    )
+
+
+def _some(value: Real | None) -> Real:
+    assert value is not None  # noqa: S101 - steps were not given, so epochs were
+    return value
+
+
+def _sizes(plan: Training, micro_batch: int | None, device: torch.device) -> tuple[int, int]:
+    """Return the rows of a physical batch and what it is filled up to a multiple of."""
+    if micro_batch is not None and (type(micro_batch) is not int or micro_batch < 1):
+        raise InvalidParameter(f"micro_batch must be a whole number of at least 1, got {micro_batch!r}.")
+    usual = plan.batch + 4 * int(plan.batch**0.5) + 1
+    if device.type != "cpu":
+        size = min(micro_batch or LARGEST, usual)
+        return size, size
+    size = min(micro_batch or largest_batch(plan.rounding), usual)
+    fill = max(1, size // 8)
+    return (size // fill) * fill, fill
