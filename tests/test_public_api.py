@@ -12,7 +12,7 @@ NAMES = """
     RandomizedResponse RelationMismatch ReleaseFailed Request Row Schema Session Table UnboundedSensitivity
     UnknownKind Values Warner YesBiased __version__ audit calibrate clamped col compose correlation count
     count_distinct covariance crossover group lit max mean median min noise_multiplier parallel quantile quantiles
-    repeat routes stddev sum then top_k variance when
+    repeat routes stddev sum synthesize then top_k variance when
 """.split()  # noqa: SIM905 - names read better than a column of strings
 
 HEAVY = (

@@ -57,6 +57,7 @@ from discreet.mechanisms import (
     then,
 )
 from discreet.session import Answer, Forecast, Request, Session, Table
+from discreet.session.synthesis.door import synthesize
 from discreet.tables import (
     Bounds,
     Column,
@@ -155,6 +156,7 @@ __all__ = [
     "routes",
     "stddev",
     "sum",
+    "synthesize",
     "then",
     "top_k",
     "variance",

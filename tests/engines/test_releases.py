@@ -35,6 +35,8 @@ QUERIES = [
     "SELECT MIN(amount) AS low, MAX(amount) AS high FROM t WHERE city LIKE '%l%' OR city IS NULL",
     "SELECT BIN(amount, 0, 100, 250, 500) AS bin, COUNT(*) AS n FROM t GROUP BY bin ORDER BY n DESC LIMIT 2",
     "SELECT city, BIN(amount, 0, 250, 500) AS bin, COUNT(*) AS n FROM t GROUP BY CUBE (city, bin)",
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(method = 'tree') amount, COUNT(*) AS n FROM t GROUP BY amount",
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(sums = 'cdf') amount, COUNT(*) AS n FROM t GROUP BY amount",
     TREE,
 ]
 

@@ -137,7 +137,7 @@ def test_kinds_become_queries(entry, sql):
 
 
 def test_the_registry_is_by_the_word_that_an_entry_starts_with():
-    assert list(KINDS) == ["table", "histogram", "quantiles", "workload", "hierarchy"]
+    assert list(KINDS) == ["table", "histogram", "quantiles", "workload", "hierarchy", "synthesize"]
     assert all(kind in made.model_fields for kind, made in KINDS.items())
 
 

@@ -9,6 +9,7 @@ from discreet._version import __version__
 from discreet.cli import (  # they add their commands to `attack` and `bench`
     attack_linkage,  # noqa: F401
     attack_release,  # noqa: F401
+    bench_dual,  # noqa: F401
     bench_histograms,  # noqa: F401
 )
 from discreet.cli.account import Asked, tell
@@ -18,6 +19,7 @@ from discreet.cli.bench import bench
 from discreet.cli.demo import demo
 from discreet.cli.ledger import ledger_app
 from discreet.cli.publishing import add_to
+from discreet.cli.synthesize import synthesize
 
 __all__ = ["app"]
 
@@ -31,6 +33,10 @@ app = typer.Typer(
 
 app.command(epilog="Example: discreet demo --output demo-report --size 50000")(demo)
 add_to(app)
+app.command(
+    epilog="Example: discreet synthesize people.parquet --schema schema.yaml --unit row --epsilon 1 --delta 1e-6 "
+    "--out copy.parquet"
+)(synthesize)
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(attack, name="attack")
 app.add_typer(bench, name="bench")

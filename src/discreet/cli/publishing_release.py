@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from discreet.cli.findings import waiting
+from discreet.cli.findings import progress, waiting
 from discreet.cli.publishing_guard import guarded
 from discreet.cli.publishing_preview import screen, show_releases
 from discreet.errors import InvalidParameter
@@ -45,11 +45,13 @@ def release(
             admissible(source, foresight)
         declared = source.file
         private = [source.beside(one) for one in (declared.dataset.source, declared.ledger, declared.anchor) if one]
-        folder = prepared(output, source.marked.text, [one.name for one in declared.releases], private=private)
+        names = [name for one in declared.releases for name in one.file_names]
+        folder = prepared(output, source.marked.text, names, private=private)
         if foresight.standing.stored is None and not yes:
             _ask(foresight, as_json)
-        with waiting("Reading the data"):
-            outcome = publish(source, foresight, folder)
+        with progress() as show:
+            show("reading", 0.0)
+            outcome = publish(source, foresight, folder, show)
         if as_json:
             typer.echo(json.dumps(_record(outcome), indent=2, ensure_ascii=False))
         else:

@@ -11,6 +11,7 @@ from discreet.publishing.file import ReleaseFile
 from discreet.session.columns import Column
 from discreet.session.digits import above
 from discreet.session.plan import Plan
+from discreet.tables.synthetic import Synthetic
 
 __all__ = ["about_delta", "about_errors", "about_exact"]
 
@@ -38,6 +39,9 @@ def about_exact(entry: Entry, plan: Plan) -> Iterator[str]:
 def about_errors(file: ReleaseFile, entry: Entry, plan: Plan) -> Iterator[str]:
     """Say when a column will hold little but noise."""
     size = file.dataset.size
+    if isinstance(plan.query.together, Synthetic):
+        yield from _about_copy(entry, plan, size)
+        return
     groups = 1 if not plan.key_names else plan.declared or None
     for column in plan.columns:
         if not isinstance(column, Column) or (error := plan.expected(column)) is None or not error:
@@ -56,3 +60,17 @@ def about_errors(file: ReleaseFile, entry: Entry, plan: Plan) -> Iterator[str]:
                     f"{told}, and {size:,} people in {groups:,} groups are about {size / groups:,.0f} in each: it will "
                     "say next to nothing. Spend more on it, or group less finely."
                 )
+
+
+def _about_copy(entry: Entry, plan: Plan, size: int | None) -> Iterator[str]:
+    """Say which columns of a synthetic copy have so many values that the count of most of them drowns in noise."""
+    joint = plan.joint
+    if joint is None or size is None:
+        return
+    beta, sizes = 1 - plan.settings.level, joint.sizes
+    drowned = [name for name, sd in joint.parts() if name in sizes and joint.half_width(sd, beta) > size / sizes[name]]
+    if drowned:
+        yield (
+            f"{entry.name}: {size:,} people are few for the values of {', '.join(drowned)}: the noise exceeds most of "
+            "their counts. Cut them more coarsely, leave some out, or spend more."
+        )

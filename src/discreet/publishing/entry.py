@@ -45,8 +45,8 @@ class Entry(Part):
     noise: Literal["auto", "gaussian", "laplace"] = Field(
         default="auto", description="The noise of counts and sums", examples=["auto"]
     )
-    keys: Literal["gaussian", "laplace", "optimal"] = Field(
-        default="optimal", description="How private groups are chosen", examples=["optimal"]
+    keys: Literal["auto", "gaussian", "laplace", "optimal"] = Field(
+        default="auto", description="How private groups are chosen", examples=["optimal"]
     )
     count_groups: bool = Field(
         default=False, description="Tell about how many private groups were left out", examples=[True]
@@ -56,6 +56,11 @@ class Entry(Part):
     def name(self) -> str:
         """The name of its files."""
         return str(getattr(self, self.kind))
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The names of its files, each of which has several endings."""
+        return (self.name,)
 
     @property
     def publishes_exactly(self) -> bool:

@@ -1,6 +1,7 @@
 """A hierarchy: counts in areas within areas, whole and adding up on every level."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from discreet.publishing.table import GroupBy
 from discreet.publishing.text import decimal, grouped, quoted
 from discreet.publishing.workload import Groupings
 from discreet.publishing.written import Identifier, Name, Positive, Text
+from discreet.session import Request
 
 __all__ = ["HierarchyEntry"]
 
@@ -46,6 +48,11 @@ class HierarchyEntry(Entry):
         description="Parts of the cost: a row for everybody and for each level, a number for each table",
         examples=[[[1, 1, 2], [1, 1, 2], [1, 1, 4]]],
     )
+    deadline: Positive | None = Field(
+        default=None,
+        description="Seconds after which the fit is cut short, once everything is measured",
+        examples=[3600],
+    )
     where: Text | None = Field(default=None, description="Which rows count", examples=["day >= '2026-01-01'"])
 
     @property
@@ -73,6 +80,20 @@ class HierarchyEntry(Entry):
         sets = ", ".join(f"({', '.join(quoted(name) for name in one)})" for one in self.listed())
         by = f"ROLLUP ({', '.join(quoted(name) for name in self.levels)}), GROUPING SETS ({sets})"
         return grouped(table, keys, by, self.where, options)
+
+    def request(
+        self,
+        table: str,
+        bounds: dict[str, tuple[Fraction, Fraction]],
+        level: Fraction,
+        *,
+        epsilon: Fraction | None,
+        weight: Fraction,
+        group: float | None = None,
+    ) -> Request:
+        """Return what the session is asked for, with the deadline."""
+        asked = super().request(table, bounds, level, epsilon=epsilon, weight=weight, group=group)
+        return asked if self.deadline is None else replace(asked, deadline=float(self.deadline))
 
     def wrong(self, bounds: dict[str, tuple[Fraction, Fraction]]) -> Iterator[Wrong]:
         """Yield what is wrong about its fields together."""

@@ -9,12 +9,15 @@ from discreet.publishing.entry import Entry
 from discreet.publishing.hierarchy import HierarchyEntry
 from discreet.publishing.histogram import Histogram
 from discreet.publishing.quantiles import Quantiles
+from discreet.publishing.synthesize import Synthesize
 from discreet.publishing.table import Table
 from discreet.publishing.workload import Workload
 
 __all__ = ["KINDS", "OfAKind", "tag"]
 
-KINDS: dict[str, type[Entry]] = {one.kind: one for one in (Table, Histogram, Quantiles, Workload, HierarchyEntry)}
+KINDS: dict[str, type[Entry]] = {
+    one.kind: one for one in (Table, Histogram, Quantiles, Workload, HierarchyEntry, Synthesize)
+}
 """Kinds by the word that an entry of a file starts with."""
 
 

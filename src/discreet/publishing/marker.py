@@ -16,7 +16,7 @@ from pathlib import Path
 from discreet.errors import LedgerError
 from discreet.publishing.reading import Source
 
-__all__ = ["Marker", "check_marker", "marker_of", "write_marker"]
+__all__ = ["Marker", "check_marker", "marker_beside", "marker_of", "write_marker"]
 
 KIND = "account-marker"
 VERSION = 1
@@ -93,6 +93,12 @@ def _check(source: Source, place: Path, ledger: str | None) -> None:
             f"{source.file.dataset.source} has its account under {found.dataset}, and {source.path.name} calls it "
             f"{name}: two accounts would spend its budget twice. Write dataset: name: {found.dataset}."
         )
+
+
+def marker_beside(data: str) -> Marker | None:
+    """Return the marker of a single file or folder of data, if it has one."""
+    place = Path(f"{data}.account")
+    return _read(place) if "://" not in data and os.path.lexists(place) else None
 
 
 def write_marker(source: Source, ledger: str) -> str:

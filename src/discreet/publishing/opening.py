@@ -19,6 +19,7 @@ from discreet.publishing.shape import Headless, Shape, files_of, shape_of
 from discreet.publishing.sharing import requests_of
 from discreet.session import Request, Session
 from discreet.session.plan import Plan
+from discreet.session.progress import Bar
 
 __all__ = ["Opened", "opened"]
 
@@ -40,13 +41,13 @@ class Opened:
 
 
 @contextmanager
-def opened(source: Source, account: Account) -> Iterator[Opened]:
+def opened(source: Source, account: Account, progress: Bar | None = None) -> Iterator[Opened]:
     """Join a file to its table and an account, or raise the mistakes that only the table shows."""
     file = source.file
     _check_apart(source)
     shape = _shape(source)
     _check_columns(source, shape)
-    session = _session(source, account)
+    session = _session(source, account, progress)
     try:
         groups = _check_queries(source, session, shape)
         requests, epsilon = requests_of(file, groups)
@@ -159,7 +160,7 @@ def _check_columns(source: Source, shape: Shape) -> None:
         raise Mistakes(found)
 
 
-def _session(source: Source, account: Account) -> Session:
+def _session(source: Source, account: Account, progress: Bar | None) -> Session:
     file = source.file
     try:
         return Session(
@@ -172,6 +173,7 @@ def _session(source: Source, account: Account) -> Session:
             version=file.dataset.version,
             about=json.dumps([file.dataset.source, file.tables], sort_keys=True),
             exact=[entry.sql(file.dataset.name, file.bounds) for entry in file.releases if entry.publishes_exactly],
+            progress=progress,
         )
     except MissingExtra:
         raise

@@ -207,10 +207,12 @@ def _budget(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
 def _names(file: ReleaseFile, marked: Marked) -> Iterator[Mistake]:
     seen: dict[str, str] = {}
     for place, entry in enumerate(file.releases):
-        if entry.name.casefold() in seen:
-            wrong = f"two releases are called {seen[entry.name.casefold()]}, and their files would be the same."
+        taken = [name for name in entry.file_names if name.casefold() in seen]
+        if taken:
+            wrong = f"two releases are called {seen[taken[0].casefold()]}, and their files would be the same."
             yield marked.mistake(("releases", place, entry.kind), wrong, "Give one another name.")
-        seen.setdefault(entry.name.casefold(), entry.name)
+        for name in entry.file_names:
+            seen.setdefault(name.casefold(), name)
     if file.dataset.name in file.tables:
         wrong = f"{file.dataset.name} is the private table, and a public one has the same name."
         yield marked.mistake(("public", file.dataset.name), wrong, "Give the public table another name.")

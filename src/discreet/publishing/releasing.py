@@ -19,6 +19,7 @@ from discreet.publishing.reading import Source
 from discreet.publishing.registry import registry_entry
 from discreet.report.publication import Line, Publication, Published, render_publication
 from discreet.session import Answer
+from discreet.session.progress import Bar
 
 __all__ = ["Outcome", "Unwritten", "admissible", "publish"]
 
@@ -61,8 +62,8 @@ def admissible(source: Source, foresight: Foresight) -> None:
         )
 
 
-def publish(source: Source, foresight: Foresight, folder: Path) -> Outcome:
-    """Charge everything as one entry, look, and write the folder."""
+def publish(source: Source, foresight: Foresight, folder: Path, progress: Bar | None = None) -> Outcome:
+    """Charge everything as one entry, look, and write the folder; ``progress`` shows how far the look is."""
     from discreet.ledger import Ledger
 
     _ready()
@@ -72,7 +73,7 @@ def publish(source: Source, foresight: Foresight, folder: Path) -> Outcome:
     with Ledger(source.beside(file.ledger), anchor=anchor) as ledger:
         check_marker(source, ledger.id)
         account = ledger.account(name, budget=budget, who=_who())
-        with opened(source, account) as joined:
+        with opened(source, account, progress) as joined:
             answers = joined.session.plan(
                 joined.requests,
                 epsilon=joined.epsilon,
@@ -88,6 +89,8 @@ def publish(source: Source, foresight: Foresight, folder: Path) -> Outcome:
         spent = min(1.0, float(account.spent.amount / account.rule.limit))
         lines = lines_of(ledger, name, account.rule.currency, entry.number)
     made = _Made(source, tuple(answers), foresight.cautions, charged, entry.time[:10], spent, lines)
+    if progress is not None:
+        progress("writing the files", 1.0)
     files = made.written(folder)
     stored = all(answer.stored for answer in answers)
     notes = (note,) if note else ()
@@ -148,10 +151,16 @@ class _Made:
     def _fill(self, folder: Path) -> None:
         from pyarrow import parquet
 
+        from discreet.session.synthesis.counted import is_synthetic, rows_of
+
         publication = self._publication()
         for table in publication.tables:
             table.answer.to_csv(folder / table.files[0])
             parquet.write_table(table.answer.to_arrow(), folder / table.files[1])
+            if is_synthetic(table.answer):
+                rows = rows_of(table.answer)
+                (folder / table.files[2]).write_bytes(rows.to_csv_bytes())
+                parquet.write_table(rows.to_arrow(), folder / table.files[3])
         (folder / REPORT).write_text(render_publication(publication), encoding="utf-8")
         (folder / COPY).write_bytes(self.source.marked.text.encode())
         (folder / CERTIFICATE).write_text(self._certificate(publication, folder).to_json(), encoding="utf-8")
@@ -177,7 +186,7 @@ class _Made:
                     title=one.heading,
                     question=str(answer.parameters["query"]),
                     answer=answer,
-                    files=tuple(f"{one.name}.{ending}" for ending in TABLES),
+                    files=tuple(f"{name}.{ending}" for name in one.file_names for ending in TABLES),
                 )
                 for one, answer in zip(file.releases, self.answers, strict=True)
             ),

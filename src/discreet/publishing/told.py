@@ -17,6 +17,8 @@ from discreet.accounting.filters import Zcdp
 from discreet.accounting.terms import Approximate, BoundedRange, DiscreteGaussian, DiscreteLaplace, Laplace, Pure
 from discreet.accounting.terms.base import Term
 from discreet.publishing.certificate import Certified
+from discreet.publishing.told_sparse import problem_sparse
+from discreet.publishing.told_spread import SPREAD, problem_spread
 from discreet.publishing.told_together import problem_together
 from discreet.session.columns import TREE
 from discreet.session.noise import Noise, Reach
@@ -57,6 +59,10 @@ class Told:
 
     def problem(self) -> str:
         """Return the first thing that does not agree, or nothing."""
+        if self.parameters.get("together") in SPREAD:
+            return self._unit() or problem_spread(self.one, self.unit)
+        if "selection" in self.parameters:
+            return self._unit() or self._groups() or self._words() or problem_sparse(self.one, self.unit)
         if "together" in self.parameters:
             return self._unit() or problem_together(self.one, self.unit)
         return self._unit() or self._groups() or self._words() or self._loss()

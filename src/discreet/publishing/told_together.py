@@ -11,9 +11,10 @@ from math import prod
 from typing import Any
 
 from discreet.accounting.filters import Zcdp
-from discreet.accounting.terms import DiscreteGaussian, Gaussian
+from discreet.accounting.terms import DiscreteGaussian, DiscreteLaplace, Gaussian
 from discreet.accounting.terms.base import Term
 from discreet.publishing.certificate import Certified
+from discreet.publishing.told_synthetic import problem_synthetic
 from discreet.session import Answer
 from discreet.session.joint import Budgeted, Joint
 from discreet.session.levels import EVERYBODY, JointLevels
@@ -22,7 +23,7 @@ from discreet.session.sums import JointSums
 from discreet.tables.together import Levels
 from discreet.units import Person, Row
 
-__all__ = ["problem_together"]
+__all__ = ["cost_of", "problem_together", "told_otherwise", "widths_of"]
 
 NEAR = 1e-6
 TINY = 2.0**-40
@@ -47,7 +48,7 @@ def problem_together(one: Certified, unit: Row | Person) -> str:
     methods = {column.method for column in one.answer.columns.values()}
     if methods != set(made["noise"].values()):
         return "the noise of the counts is not listed"
-    check = {"margins": _margins, "hierarchy": _hierarchy}.get(made["together"], _sums)
+    check = {"margins": _margins, "hierarchy": _hierarchy, "synthesis": problem_synthetic}.get(made["together"], _sums)
     return check(one, unit)
 
 
@@ -59,7 +60,8 @@ def _values(answer: Answer) -> dict[str, list[Any]]:
     }
 
 
-def _cost(one: Certified, unit: Row | Person) -> Budgeted:
+def cost_of(one: Certified, unit: Row | Person) -> Budgeted:
+    """Return what a joint release may cost by its words."""
     made: Made = one.answer.parameters
     epsilon, delta = Fraction(made["epsilon"]), Fraction(made["delta"])
     records = made["groups"] * made["rows"]
@@ -77,7 +79,7 @@ def _margins(one: Certified, unit: Row | Person) -> str:
     made: Made = one.answer.parameters
     names = tuple(made["sizes"])
     sets = tuple(tuple(name for name in names if name in listed) for listed in made["sets"])
-    joint = JointMargins(names, _ranges(made), sets, _cost(one, unit))
+    joint = JointMargins(names, _ranges(made), sets, cost_of(one, unit))
     deviations = dict(zip(sets, (deviation for _, deviation in joint.parts()), strict=True))
     keys = list(zip(*one.answer.keys.values(), strict=True))
     wanted = []
@@ -89,28 +91,29 @@ def _margins(one: Certified, unit: Row | Person) -> str:
     if len(set(keys)) < len(keys):
         return "a row is there twice"
     (column,) = one.answer.columns
-    return _told(one, joint) or _widths(one, joint, {column: wanted})
+    return told_otherwise(one, joint) or widths_of(one, joint, {column: wanted})
 
 
 def _sums(one: Certified, unit: Row | Person) -> str:
     made: Made = one.answer.parameters
-    joint = JointSums(tuple(made["sizes"]), _ranges(made), made["together"], _cost(one, unit))
+    joint = JointSums(tuple(made["sizes"]), _ranges(made), made["together"], cost_of(one, unit))
     if len(one.answer.columns) != 2:
         return "the answer has a column of bins and one of sums"
     whole = len(one.answer) == prod(made["sizes"].values())
     wanted: dict[str, Sequence[float] | None] = {}
     for name, each in zip(one.answer.columns, joint.each, strict=True):
         wanted[name] = [float(each[row % joint.bins]) for row in range(len(one.answer))] if whole else None
-    return _told(one, joint) or _widths(one, joint, wanted)
+    return told_otherwise(one, joint) or widths_of(one, joint, wanted)
 
 
-def _told(one: Certified, joint: Joint) -> str:
+def told_otherwise(one: Certified, joint: Joint) -> str:
+    """Return whether the words or the loss are not those of the mechanism."""
     if {joint.told} != {column.method for column in one.answer.columns.values()}:
         return "the noise is told in other words than its mechanism has"
     return "" if _near(joint.loss.terms, one.loss.terms) else "the loss is not that of the mechanism"
 
 
-def _widths(one: Certified, joint: Joint, wanted: Mapping[str, Sequence[float] | None]) -> str:
+def widths_of(one: Certified, joint: Joint, wanted: Mapping[str, Sequence[float] | None]) -> str:
     """Compare every interval with the one that the mechanism gives its row; values lie in the middle."""
     beta = 1 - one.answer.level
     for name, column in one.answer.columns.items():
@@ -142,6 +145,8 @@ def _size(entry: tuple[Term, int]) -> tuple[str, int, int, float]:
     term, count = entry
     if isinstance(term, DiscreteGaussian):
         return "discrete", count, int(term.squared_sensitivity), float(term.sigma_squared)
+    if isinstance(term, DiscreteLaplace):
+        return "discrete laplace", count, int(term.sensitivity), float(term.scale)
     if isinstance(term, Gaussian):
         return "gaussian", count, 0, float(term.mu_squared)
     return type(term).__name__, count, 0, float(getattr(term, "epsilon", 0))
@@ -170,7 +175,7 @@ def _hierarchy(one: Certified, unit: Row | Person) -> str:
     values = _values(one.answer)
     if len(areas) != made["areas"] or not all(values.values()):
         return _weaker(one, made, unit)
-    joint = JointLevels(names, tuple(tuple(values[name]) for name in names), asked, areas, _cost(one, unit))
+    joint = JointLevels(names, tuple(tuple(values[name]) for name in names), asked, areas, cost_of(one, unit))
     if joint.hierarchy.cells.count != made["cells"]:
         return _weaker(one, made, unit)
     if not _near(joint.loss.terms, one.loss.terms):

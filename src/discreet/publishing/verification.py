@@ -18,6 +18,7 @@ from discreet.errors import DiscreetError
 from discreet.publishing.certificate import Certificate, Certified
 from discreet.publishing.folder import COPY, REPORT, TABLES, digest_of, plain_bytes
 from discreet.publishing.registry import derived_entry
+from discreet.publishing.synthesize import RECORDS
 from discreet.publishing.told import Told, terms_of
 from discreet.session.digits import above
 from discreet.session.frames import arrow_table, csv_bytes
@@ -55,6 +56,8 @@ def findings(certificate: Certificate, folder: Path | None = None) -> Iterator[F
     yield _found("every table, the report and the file are listed", partial(_unlisted, certificate))
     for one in certificate.releases:
         yield _found(f"{one.name}: the answer is what {one.name}.csv holds", partial(_other_csv, one))
+        if len(_named(one)) > 1:
+            yield _found(f"{one.name}: its rows are what {one.name}{RECORDS}.csv holds", partial(_other_rows, one))
     if folder is not None:
         yield from _files(certificate, folder)
         yield from _tables(certificate, folder)
@@ -154,11 +157,25 @@ def _other_registry(certificate: Certificate) -> str:
 
 
 def _unlisted(certificate: Certificate) -> str:
-    wanted = {one.name: {f"{one.name}.{ending}" for ending in TABLES} for one in certificate.releases}
+    wanted = {
+        one.name: {f"{name}.{ending}" for name in _named(one) for ending in TABLES} for one in certificate.releases
+    }
     listed = all(set(one.files) == wanted[one.name] for one in certificate.releases)
     if not listed or set(certificate.files) != {REPORT, COPY}:
         return "files are missing from the list, or are not of this release"
     return "" if certificate.ledger.dataset == certificate.dataset else "the charge is in another account"
+
+
+def _named(one: Certified) -> tuple[str, ...]:
+    """Return the names of the files of a release: synthetic rows are there by themselves, too."""
+    return (one.name, f"{one.name}{RECORDS}") if one.answer.parameters.get("together") == "synthesis" else (one.name,)
+
+
+def _other_rows(one: Certified) -> str:
+    from discreet.session.synthesis.counted import rows_of
+
+    same = sha256(rows_of(one.answer).to_csv_bytes()).hexdigest() == one.files.get(f"{one.name}{RECORDS}.csv")
+    return "" if same else "the file that is listed holds other rows"
 
 
 def _other_csv(one: Certified) -> str:

@@ -7,6 +7,8 @@ from discreet.publishing.probe import Probe
 from discreet.session import Expected
 from discreet.session.cost import promise
 from discreet.session.digits import above, percent
+from discreet.tables.synthetic import Synthetic
+from discreet.tables.together import Spread
 
 __all__ = ["accuracy", "cost_in_words", "keys_in_words", "note", "spending_in_words", "standing_in_words"]
 
@@ -31,9 +33,13 @@ def note(column: Expected) -> str:
 
 def keys_in_words(release: Foreseen) -> str:
     """Say which groups will be shown."""
+    if isinstance(release.plan.query.together, Synthetic):
+        return f"Synthetic rows of {len(release.plan.key_names)} columns. {' '.join(release.plan.notes[2:3])}"
     if release.plan.selection is not None:
         who = "rows" if release.plan.units == "rows" else "people"
         return f"A group is shown when about {release.plan.selection.threshold:,} {who} or more are in it."
+    if isinstance(release.plan.query.together, Spread):
+        return f"The groups are {release.plan.keys_told.removeprefix('public: ')}."
     if release.plan.key_names:
         return f"All {release.plan.declared:,} declared groups are shown, also those with nobody in them."
     return "One row about everybody."

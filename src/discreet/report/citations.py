@@ -59,6 +59,16 @@ TESTED = Mechanism(
     "Whether any one member could move a number far is tested with noise first; where that may be, there is no number.",
     (papers.PROPOSED,),
 )
+COPY = Mechanism(
+    "Synthetic rows",
+    "Tables of a few columns each are counted with noise, a model is fitted to them, and rows are made of the model.",
+    (papers.MODELS, papers.DISCRETE_GAUSSIAN),
+)
+COPY_TREE = Mechanism("Synthetic rows by a tree of pairs", COPY.words, (papers.SPANNING, papers.MODELS))
+COPY_ADAPTIVE = Mechanism(
+    "Synthetic rows by tables chosen in turn", COPY.words, (papers.ADAPTIVE_TABLES, papers.MODELS)
+)
+COPY_NETWORK = Mechanism("Synthetic rows by a Bayesian network", COPY.words, (papers.NETWORK,))
 OPTIMAL = Mechanism(
     "Optimal selection of groups",
     "A group is shown at random, as often as any mechanism with this guarantee may show one of its size.",
@@ -105,6 +115,10 @@ FILTERS = {
 }
 
 NAMED = (
+    ("synthetic rows by a tree", COPY_TREE),
+    ("synthetic rows by tables", COPY_ADAPTIVE),
+    ("synthetic rows by a bayesian", COPY_NETWORK),
+    ("synthetic rows", COPY),
     ("exponential mechanism, one after another", TOP),
     ("exponential mechanism", EXPONENTIAL),
     ("tree of noisy counts", TREE),

@@ -11,7 +11,7 @@ from discreet.session.estimates import Estimates
 from discreet.session.picture import said
 from discreet.session.text_table import shortened, visible
 
-__all__ = ["drawable", "even", "pictures", "sides"]
+__all__ = ["NARROW", "drawable", "even", "harmless", "pictures", "sides"]
 
 DRAWN = 40
 PANELS = 3
@@ -41,7 +41,7 @@ def pictures(answer: Answer, *, names: float) -> tuple[Figure, ...]:
         return ()
     panels = [
         Panel(
-            name=_harmless(visible(name)),
+            name=harmless(visible(name)),
             values=[_float(e.value[i]) for i in rows],
             lows=[_float(e.low[i]) for i in rows],
             highs=[_float(e.high[i]) for i in rows],
@@ -74,7 +74,7 @@ def _labels(answer: Answer, rows: Sequence[int]) -> list[str]:
     used: dict[str, int] = {}
     labels = []
     for i in rows:
-        text = _harmless(shortened(", ".join(said(values[i], answer.empty) for values in answer.keys.values()), LABEL))
+        text = harmless(shortened(", ".join(said(values[i], answer.empty) for values in answer.keys.values()), LABEL))
         used[text] = used.get(text, 0) + 1
         labels.append(text if used[text] == 1 else f"{text} ({used[text]})")
     return labels
@@ -84,7 +84,7 @@ def _caption(answer: Answer, columns: Sequence[str], rows: int) -> str:
     *first, last = columns
     names = f"{', '.join(first)} and {last}" if first else last
     drawn = f"The first {rows} of {len(answer):,} rows" if rows < len(answer) else f"All {rows} rows"
-    told = _harmless(visible(f"{names} by {', '.join(answer.keys)}"))
+    told = harmless(visible(f"{names} by {', '.join(answer.keys)}"))
     return f"{drawn}: {told}, each number with its {interval(answer.level)}. The table below has the numbers."
 
 
@@ -96,6 +96,6 @@ def _float(value: float | str | None) -> float | None:
         return None
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """Return a text for a picture, which refuses words that would act in markup: with signs that look alike."""
     return DANGER.sub(lambda found: found[0].translate(ALIKE), text)

@@ -10,6 +10,7 @@ from discreet.report.citations import Mechanism, mechanisms
 from discreet.report.drawing import drawable, even, pictures, sides
 from discreet.report.figure import Figure
 from discreet.report.layout import Layout
+from discreet.report.synthetic import association, is_synthetic, margins
 from discreet.session.answer import Answer
 from discreet.session.cost import cost, interval, promise
 from discreet.session.digits import above
@@ -17,6 +18,9 @@ from discreet.session.estimates import Estimates
 from discreet.session.text_table import visible
 
 __all__ = ["Exhibit"]
+
+EXAMPLES = 12
+"""Synthetic rows that a page shows: nobody reads them one by one."""
 
 MISSING = "a missing group is not an empty one"
 
@@ -52,6 +56,8 @@ class Exhibit:
         self.people = people
         self.files = [(name, "./" + quote(name)) for name in files]
         self.layout = Layout(answer, drawn=drawable(answer), exact=exact)
+        if is_synthetic(answer):
+            self.layout = Layout(answer, exact=exact, most=EXAMPLES)
 
     @property
     def anchor(self) -> str:
@@ -82,7 +88,14 @@ class Exhibit:
     @cached_property
     def pictures(self) -> tuple[Figure, ...]:
         """What is drawn of it, for a wide and for a narrow page."""
+        if is_synthetic(self.answer):
+            return margins(self.answer)
         return pictures(self.answer, names=self.layout.key_share / 100)
+
+    @cached_property
+    def maps(self) -> tuple[Figure, ...]:
+        """What else is drawn of synthetic rows: how strongly columns go together."""
+        return association(self.answer) if is_synthetic(self.answer) else ()
 
     @property
     def accuracy(self) -> list[tuple[str, str, str]]:

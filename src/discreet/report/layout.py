@@ -88,15 +88,20 @@ class Layout:
     """
 
     def __init__(
-        self, answer: Answer, *, drawn: Sequence[str] = (), exact: Iterable[Mapping[str, object]] | None = None
+        self,
+        answer: Answer,
+        *,
+        drawn: Sequence[str] = (),
+        exact: Iterable[Mapping[str, object]] | None = None,
+        most: int = ROWS,
     ) -> None:
-        self.answer, self.drawn = answer, list(drawn)
+        self.answer, self.drawn, self.most = answer, list(drawn), most
         self.exact = None if exact is None else {tuple(row.get(name) for name in answer.keys): row for row in exact}
 
     @property
     def shown(self) -> int:
         """How many rows the page shows."""
-        return min(len(self.answer), ROWS)
+        return min(len(self.answer), self.most)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:

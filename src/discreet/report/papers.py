@@ -36,6 +36,26 @@ EXPONENTIAL = Paper("McSherry and Talwar", "Mechanism Design via Differential Pr
 GEOMETRIC = Paper(
     "Ghosh, Roughgarden and Sundararajan", "Universally Utility-Maximizing Privacy Mechanisms", "STOC 2009"
 )
+SPANNING = Paper(
+    "McKenna, Miklau and Sheldon",
+    "Winning the NIST Contest: A Scalable and General Approach to Differentially Private Synthetic Data",
+    "Journal of Privacy and Confidentiality 2021",
+)
+ADAPTIVE_TABLES = Paper(
+    "McKenna, Mullins, Sheldon and Miklau",
+    "AIM: An Adaptive and Iterative Mechanism for Differentially Private Synthetic Data",
+    "VLDB 2022",
+)
+NETWORK = Paper(
+    "Zhang, Cormode, Procopiuc, Srivastava and Xiao",
+    "PrivBayes: Private Data Release via Bayesian Networks",
+    "ACM Transactions on Database Systems 2017",
+)
+MODELS = Paper(
+    "McKenna, Sheldon and Miklau",
+    "Graphical-Model Based Estimation and Inference for Differential Privacy",
+    "ICML 2019",
+)
 PROPOSED = Paper("Dwork and Lei", "Differential Privacy and Robust Statistics", "STOC 2009")
 THRESHOLD = Paper(
     "Korolova, Kenthapadi, Mishra and Ntoulas", "Releasing Search Queries and Clicks Privately", "WWW 2009"

@@ -6,21 +6,26 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidParameter
-from discreet.session.joint import Budgeted, Joint, amounts
+from discreet.session.adaptive import JointTree
+from discreet.session.cumulative import JointCdf
+from discreet.session.joint import Budgeted, Joint, NoiseChoice, amounts
 from discreet.session.levels import JointLevels
 from discreet.session.margins import JointMargins
 from discreet.session.sources import Tables
 from discreet.session.sums import JointSums
+from discreet.session.synthesis.joint import JointSynthesis
 from discreet.tables.expressions import Name
+from discreet.tables.fine import Fine
 from discreet.tables.kinds import Value
 from discreet.tables.query import Query
-from discreet.tables.together import Levels, Margins, Ranges, Together
+from discreet.tables.synthetic import Synthetic
+from discreet.tables.together import Levels, Margins, Ranges, Spread, Together
 from discreet.units import Relation
 
 if TYPE_CHECKING:
     from discreet.session.plan import Settings
 
-__all__ = ["joint_of"]
+__all__ = ["joint_of", "spread_of"]
 
 MOST_AREAS = 1 << 20
 MANY = 1 << 16
@@ -39,13 +44,37 @@ def joint_of(
                 "a hierarchy has Gaussian noise, which needs a delta: open the session with dp.Budget(epsilon, delta)."
             )
         (cost,) = amounts(settings.epsilon, settings.delta, "gaussian", relation, records)
-        return JointLevels(names, tuple(declared), asked, _areas(names, declared, asked, tables), cost)
+        areas = _areas(names, declared, asked, tables)
+        return JointLevels(names, tuple(declared), asked, areas, cost, settings.deadline)
+    if isinstance(asked, Synthetic):
+        noise: NoiseChoice = "gaussian" if settings.delta and settings.noise != "laplace" else "laplace"
+        (cost,) = amounts(settings.epsilon, settings.delta, noise, relation, records)
+        return JointSynthesis(names, tuple(declared), asked, cost, settings.deadline)
     costs = amounts(settings.epsilon, settings.delta, settings.noise, relation, records)
     if settings.adds_rho:
         costs = costs[:1]  # at equal rho Gaussian noise errs less
     tried = [cost for cost in costs if _feasible(asked, declared, cost, costs)]
     try:
         made = [_made(names, tuple(declared), asked, cost) for cost in tried]
+        return min(made, key=lambda joint: joint.error(1 - settings.level))
+    except OverflowError:
+        raise InvalidParameter("the noise for so small an epsilon has no number. Spend more on it.") from None
+
+
+def spread_of(query: Query, grids: tuple[Fine, ...], settings: "Settings", relation: Relation, records: int) -> Joint:
+    """Return what tells how numbers are spread over fine grids."""
+    names = tuple(name for name, _ in query.keys)
+    tree = isinstance(query.together, Spread) and query.together.asked == "tree"
+    if tree and settings.noise == "gaussian":
+        raise InvalidParameter("a tree has Laplace noise: leave noise='gaussian' out.")
+    noise = "laplace" if tree else settings.noise
+    costs = amounts(settings.epsilon, settings.delta, noise, relation, records)
+    if settings.adds_rho:
+        costs = costs[:1]
+    try:
+        made: list[Joint] = [
+            JointTree(names, grids, cost) if tree else JointCdf(names, grids[0], cost) for cost in costs
+        ]
         return min(made, key=lambda joint: joint.error(1 - settings.level))
     except OverflowError:
         raise InvalidParameter("the noise for so small an epsilon has no number. Spend more on it.") from None

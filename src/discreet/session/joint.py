@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from discreet.errors import InvalidParameter
 from discreet.noise.fast import Floats
 from discreet.session.estimates import Estimates
 from discreet.session.noise import NoiseKind
+from discreet.session.progress import Tell
 from discreet.tables.kinds import Value
 from discreet.units import Relation
 
@@ -57,11 +58,23 @@ class Joint(ABC):
     names_of_keys: tuple[str, ...]
     declared: tuple[tuple[Value, ...], ...]
     cost: Budgeted
+    error_note: ClassVar[str] = "at most"
+    """What the foretold error is an error of."""
 
     @property
     def sizes(self) -> dict[str, int]:
         """How many values each key has."""
         return {name: len(values) for name, values in zip(self.names_of_keys, self.declared, strict=True)}
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns of the answer that tell groups apart."""
+        return self.names_of_keys
+
+    @property
+    def keys_told(self) -> str:
+        """Which groups are shown, in words."""
+        return f"public: {math.prod(self.sizes.values()):,} declared"
 
     def check_named(self) -> None:
         """Refuse a missing value as a key, where an empty key stands for all values."""
@@ -119,6 +132,11 @@ class Joint(ABC):
     @abstractmethod
     def release(self, counted: Counted, count: str, beta: float) -> Made:
         """Return keys and estimates from the exact counts of all groups that have rows."""
+
+    def publish(self, counted: Counted, count: str, beta: float, tell: Tell) -> tuple[Made, tuple[str, ...]]:
+        """Return the same, and what a reader should know of this release besides; ``tell`` is told how far it is."""
+        tell("noise", 0, 1)
+        return self.release(counted, count, beta), ()
 
     @property
     def kind(self) -> NoiseKind:
@@ -217,6 +235,10 @@ def coded(counted: Counted, declared: Sequence[Sequence[Value]]) -> tuple[npt.ND
         np.array(cells, dtype=np.int64).reshape(len(cells), len(declared)),
         np.array(counts, dtype=np.int64),
     )
+
+
+def quiet(_phase: str, _done: int, _total: int) -> None:
+    """Tell nobody how far it is."""
 
 
 def around(values: Floats, errors: Floats, method: str) -> Estimates:

@@ -15,8 +15,9 @@ import numpy as np
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.session.estimates import Estimates
-from discreet.session.joint import Budgeted, Counted, Joint, Made, coded, half_width
+from discreet.session.joint import Budgeted, Counted, Joint, Made, coded, half_width, quiet
 from discreet.session.post import COMPARE, holds
+from discreet.session.progress import Tell
 from discreet.synthetic.hierarchy import Cells, Hierarchy, Spine
 from discreet.synthetic.hierarchy.plan import inherited
 from discreet.tables.expressions import Call, Constant, Expression, Name, names_in
@@ -30,6 +31,8 @@ PERSONS = "persons"
 MOST_CELLS = 1 << 24
 LATTICE = 1.0
 """By how much intervals are widened because noise is whole: by one person."""
+
+CUT = "The deadline cut the fit short: counts are whole and add up, but some may be less accurate than they could be."
 
 READ = (
     "An empty key stands for all of its values. Counts are whole, none is negative, and areas are the sums of their "
@@ -170,8 +173,15 @@ class JointLevels(Joint):
 
     def release(self, counted: Counted, count: str, beta: float) -> Made:
         """Measure and publish: from the largest areas to the smallest, table by table."""
+        return self.publish(counted, count, beta, quiet)[0]
+
+    def publish(self, counted: Counted, count: str, beta: float, tell: Tell) -> tuple[Made, tuple[str, ...]]:
+        """Measure and publish, telling how far it is; a note says so if the deadline cut the fit short.
+
+        Seconds count from when everything has been measured, so how long the data took decides nothing.
+        """
         cells, counts = coded(counted, self.declared)
-        released = self.hierarchy.release(self._histogram(cells, counts), seconds=self.seconds)
+        released = self.hierarchy.release(self._histogram(cells, counts), seconds=self.seconds, progress=tell)
         keys: dict[str, list[Value]] = {name: [] for name in self.names_of_keys}
         value: list[int] = []
         low: list[float] = []
@@ -192,7 +202,8 @@ class JointLevels(Joint):
                         for name, column in keys.items():
                             column.append(told.get(name))  # type: ignore[arg-type]
         estimates = Estimates(value=tuple(value), low=tuple(low), high=tuple(high), method=self.told)
-        return {name: tuple(column) for name, column in keys.items()}, {count: estimates}
+        made = {name: tuple(column) for name, column in keys.items()}, {count: estimates}
+        return made, (() if released.complete else (CUT,))
 
     def _histogram(self, cells: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Return the counts by area and cell; areas that are not listed count nowhere."""

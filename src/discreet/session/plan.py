@@ -16,18 +16,23 @@ from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite, positive
 from discreet.mechanisms import GaussianThreshold, LaplaceThreshold, OptimalSelection
 from discreet.session.columns import Column, Ranked, Workshop
+from discreet.session.fineness import fine_grids
 from discreet.session.noise import Noise, Reach
 from discreet.session.ranks import RankMechanism, rank_mechanism
 from discreet.session.reading import scope_of
 from discreet.session.sources import Tables
+from discreet.session.sparse import Sparse, chosen
 from discreet.session.split import Split
 from discreet.tables.bounding import Bounding, Rows
 from discreet.tables.expressions import Expression, Name
+from discreet.tables.fine import Fine
 from discreet.tables.kinds import Value, kind_of
-from discreet.tables.measures import Additive, Count
+from discreet.tables.measures import Additive, Count, Persons
 from discreet.tables.order import Salt
 from discreet.tables.query import Query
 from discreet.tables.schema import keys_of
+from discreet.tables.synthetic import Synthetic
+from discreet.tables.together import Levels, Spread
 from discreet.tables.typed import Scope, Typed
 from discreet.units import Person, Relation, Row
 
@@ -36,9 +41,14 @@ if TYPE_CHECKING:
 
 __all__ = ["KeySelection", "Plan", "Settings", "make_plan"]
 
-KeySelection = Literal["gaussian", "laplace", "optimal"]
+KeySelection = Literal["auto", "gaussian", "laplace", "optimal"]
+
+Selection = OptimalSelection | LaplaceThreshold | GaussianThreshold | Sparse
 
 MOST_KEYS = 1_000_000
+
+BY_COUNTS = "by the noise of the counts"
+"""How private groups are chosen where one noise serves for both."""
 
 MOST_BOUND = 2**20
 """More rows or groups of one person than this bound nothing, and would overflow."""
@@ -58,6 +68,9 @@ class Settings:
     keys: KeySelection
     adds_rho: bool
     count_groups: bool
+    deadline: float | None = None
+    composed: bool = False
+    """Whether the loss will be composed with others as a distribution, and not be charged by its epsilon and delta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +86,13 @@ class Plan:
     known: dict[str, int]
     noise: dict[str, Noise]
     ranks: dict[str, RankMechanism]
-    selection: OptimalSelection | LaplaceThreshold | GaussianThreshold | None
+    selection: Selection | None
     group_count: Noise | None
     shares: dict[str, float]
     settings: Settings
     loss: PrivacyLoss
     joint: "Joint | None" = None
+    reason: str = ""
 
     @property
     def delta(self) -> Fraction:
@@ -100,6 +114,8 @@ class Plan:
     @property
     def keys_told(self) -> str:
         """Which groups are shown, in words."""
+        if self.joint is not None:
+            return self.joint.keys_told
         if self.selection is not None:
             return f"private: a group is shown when about {self.selection.threshold:,} {self.units} or more are in it"
         if not self.key_names:
@@ -124,6 +140,8 @@ class Plan:
         told = ["The interval covers the noise, not what bounds on rows, groups and values left out."]
         if self.selection is not None:
             told.append("Groups with few members are left out; a missing group is not an empty one.")
+        if self.reason:
+            told.append(self.reason)
         if self.joint is not None:
             told += [*self.joint.notes, f"Errors by part: {self.joint.errors(1 - self.settings.level)}."]
         return tuple(told)
@@ -144,6 +162,7 @@ class Plan:
             "threshold": None if self.selection is None else self.selection.threshold,
             "split": dict(self.shares),
             "noise": {name: self.told(name) for name in (self.noise if self.joint is None else self.measures)},
+            **({"selection": BY_COUNTS} if isinstance(self.selection, Sparse) else {}),
             **({} if self.joint is None else self.joint.parameters),
         }
 
@@ -172,11 +191,19 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
     """Plan a release, or say what is wrong with the query."""
     if not query.aggregates:
         raise InvalidParameter("a query needs aggregates: add .agg(n=dp.count()), or COUNT(*) AS n in SQL.")
+    if settings.deadline is not None and not isinstance(query.together, Levels | Synthetic):
+        raise InvalidParameter("a deadline is for hierarchies, whose fit may take long. Leave it out here.")
     scope, source, key = scope_of(query, tables, unit)
     filters = [scope.resolve(condition) for condition in query.filters]
     for condition in filters:
         if condition.kind != "bool":
             raise InvalidParameter(f"where takes conditions, got a {condition.kind}.")
+    if isinstance(query.together, Spread):
+        grids = fine_grids(query, scope)
+        cells = [grid.sql(scope, scope.resolve(value)) for grid, (_, value) in zip(grids, query.keys, strict=True)]
+        filters += [Typed("bool", f"{cell.sql} IS NOT NULL", cell.level) for cell in cells]
+        read = _Resolved(scope, source, key, filters, cells, [None] * len(cells), grids)
+        return _joint_plan(query, tables, unit, salt, settings, read)
     keys = [_key(name, scope.resolve(value)) for name, value in query.keys]
     declared = [
         _declared(name, value, typed, query, tables) for (name, value), typed in zip(query.keys, keys, strict=True)
@@ -206,7 +233,9 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         )
     key_delta = settings.key_delta / 2 if tested and public is None else settings.key_delta
     key_settings = replace(settings, key_delta=key_delta)
-    selection = None if public is not None else _selection(key_settings, selection_epsilon, groups, relation)
+    selection: Selection | None = (
+        None if public is not None else _selection(key_settings, selection_epsilon, groups, relation)
+    )
     epsilon_left = settings.epsilon
     group_count = None
     if settings.count_groups:
@@ -233,7 +262,14 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         for column in workshop.columns
         if isinstance(column, Ranked)
     }
-    losses = [one.loss for one in noise.values()]
+    shares, reason = split.shown, ""
+    if selection is not None and _serves_both(workshop.measures, rows, settings):
+        ((name, apart),) = noise.items()
+        told, beta = (apart.error(1 - settings.level), selection.threshold), 1 - settings.level
+        if sparse := chosen(epsilon_left, settings, apart, selection.threshold):
+            selection, noise, shares = sparse, {name: sparse.noise}, {workshop.columns[0].name: 1.0}
+            reason = sparse.reason(*told, beta)
+    losses = [] if isinstance(selection, Sparse) else [one.loss for one in noise.values()]
     losses += [one.loss for one in ranks.values()]
     losses += [] if selection is None else [selection.loss]
     losses += [] if group_count is None else [group_count.loss]
@@ -250,9 +286,10 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         ranks,
         selection,
         group_count,
-        split.shown,
+        shares,
         settings,
         loss.under(relation),
+        reason=reason,
     )
 
 
@@ -266,6 +303,7 @@ class _Resolved:
     filters: list[Typed]
     keys: list[Typed]
     declared: list[tuple[Value, ...] | None]
+    grids: tuple[Fine, ...] = ()
 
 
 def _joint_plan(
@@ -273,7 +311,8 @@ def _joint_plan(
 ) -> Plan:
     """Plan a release whose groups are answered together."""
     names = tuple(name for name, _ in query.keys)
-    if missing := [name for name, values in zip(names, read.declared, strict=True) if values is None]:
+    missing = [name for name, values in zip(names, read.declared, strict=True) if values is None]
+    if missing and not read.grids:
         raise InvalidParameter(
             f"groups that are answered together are declared, and the values of {missing[0]} are not. Declare them in "
             f"the schema ({missing[0]}: {{values: [...]}}), or use bins."
@@ -285,14 +324,20 @@ def _joint_plan(
         raise InvalidParameter("groups that are answered together are counted: select their keys and COUNT(*) AS n.")
     if settings.count_groups:
         raise InvalidParameter("all groups of this query are public: there are no dropped ones to count.")
-    groups, rows = _bounds(unit, prod(map(len, declared)), grouped=True)
-    from discreet.session.joining import joint_of
+    cells = prod(grid.count for grid in read.grids) * prod(map(len, declared))
+    groups, rows = _bounds(unit, cells, grouped=True)
+    from discreet.session.joining import joint_of, spread_of
 
-    joint = joint_of(query, tables, declared, settings, unit.relation, groups * rows)
+    if read.grids:
+        joint = spread_of(query, read.grids, settings, unit.relation, groups * rows)
+    else:
+        joint = joint_of(query, tables, declared, settings, unit.relation, groups * rows)
     column = columns[0]
     return Plan(
         query,
-        Rows(read.scope, read.source, read.filters, read.keys, declared, Bounding(read.person, groups, rows, salt)),
+        Rows(
+            read.scope, read.source, read.filters, read.keys, read.declared, Bounding(read.person, groups, rows, salt)
+        ),
         names,
         (),
         (column,),
@@ -311,6 +356,15 @@ def _joint_plan(
 
 def _counts(measures: Mapping[str, Additive]) -> bool:
     return len(measures) == 1 and all(isinstance(one, Count) and one.value is None for one in measures.values())
+
+
+def _serves_both(measures: Mapping[str, Additive], rows: int, settings: Settings) -> bool:
+    """Whether one noise may count groups and choose them: only units are counted, and nobody says how to do it."""
+    if len(measures) != 1 or settings.keys != "auto" or settings.noise == "laplace" or settings.split:
+        return False
+    (measure,) = measures.values()
+    units = isinstance(measure, Persons) or (isinstance(measure, Count) and measure.value is None and rows == 1)
+    return units and bool(settings.delta and settings.key_delta)
 
 
 def _tested(columns: Sequence[Column | Ranked]) -> int:

@@ -16,6 +16,7 @@ from discreet.session.request import Request, content
 from discreet.session.sources import Tables
 from discreet.tables.order import Salt
 from discreet.tables.query import Query
+from discreet.tables.synthetic import Synthetic
 from discreet.units import Person, Row
 
 __all__ = ["Planner"]
@@ -38,28 +39,32 @@ class Planner:
             raise InvalidParameter("exact is a list of queries: exact=[sql].")
         self.exact = tuple(exact)
 
-    def plan(self, request: Request) -> Plan:
-        """Return the plan of one request: at its epsilon, for its error, or at a tenth of the budget."""
+    def plan(self, request: Request, *, composed: bool = False) -> Plan:
+        """Return the plan of one request: at its epsilon, for its error, or at a tenth of the budget.
+
+        ``composed`` says that its loss is to be composed with those of others.
+        """
         query = self._described(request.query)
         epsilon = query.epsilon if request.epsilon is None else request.epsilon
         delta = query.delta if request.delta is None else request.delta
         if epsilon is not None and request.error is not None:
             raise InvalidParameter("say epsilon or error: one follows from the other.")
         wanted = self._usual() if epsilon is None else positive(epsilon, "epsilon")
-        maker = _Maker(self, query, request.settings(wanted, adds_rho=not self.adds_epsilons), delta)
+        settings = replace(request.settings(wanted, adds_rho=not self.adds_epsilons), composed=composed)
+        maker = _Maker(self, query, settings, delta)
         if request.error is not None:
             return maker.for_error(request.error)
         return maker.usual() if epsilon is None and not self.adds_epsilons else maker.at(wanted)
 
     def batch(
-        self, requests: Sequence[Request], epsilon: Real | None, delta: Real | None
+        self, requests: Sequence[Request], epsilon: Real | None, delta: Real | None, *, steps: int = STEPS
     ) -> tuple[list[Plan], PrivacyLoss]:
         """Return plans that stay within (epsilon, delta) together, and the loss of all of them.
 
         Requests that say an epsilon or an error have that; the others share what is left by weight, times the largest
         factor with which the composition of everything still holds.
         """
-        wanted, whole = self._whole(epsilon, delta)
+        wanted, whole = self.whole(epsilon, delta)
         weights = [positive(request.weight, "a weight") for request in requests]
         deltas = [whole * weight / sum(weights) for weight in weights]
         described = [
@@ -68,7 +73,7 @@ class Planner:
             )
             for request, part in zip(requests, deltas, strict=True)
         ]
-        fixed = {i: self.plan(request) for i, request in enumerate(described) if not _shares(request)}
+        fixed = {i: self.plan(request, composed=True) for i, request in enumerate(described) if not _shares(request)}
         free = [i for i, request in enumerate(described) if _shares(request)]
         left = wanted - sum((plan.settings.epsilon for plan in fixed.values()), Fraction(0))
         if free and left <= 0:
@@ -79,7 +84,8 @@ class Planner:
 
         def plans(factor: Fraction) -> list[Plan]:
             among = sum((weights[i] for i in free), Fraction(0))
-            shared = {i: self.plan(replace(described[i], epsilon=left * factor * weights[i] / among)) for i in free}
+            parts = {i: left * factor * weights[i] / among for i in free}
+            shared = {i: self.plan(replace(described[i], epsilon=parts[i]), composed=True) for i in free}
             return [(fixed | shared)[i] for i in range(len(described))]
 
         best = plans(Fraction(1))
@@ -92,7 +98,7 @@ class Planner:
             )
         if whole and free:
             low, high, middle = Fraction(1), None, Fraction(2)
-            for _ in range(STEPS):
+            for _ in range(steps):
                 tried = plans(middle)
                 total = _together(tried)
                 if Fraction(total.delta(wanted)) <= whole:
@@ -112,7 +118,7 @@ class Planner:
         """
         if not self.adds_epsilons:
             return loss
-        _, whole = self._whole(epsilon, delta)
+        _, whole = self.whole(epsilon, delta)
         summed = (sum((p.settings.epsilon for p in plans), Fraction(0)), sum((p.delta for p in plans), Fraction(0)))
         ways = [summed] if summed[1] <= whole else []
         if whole:
@@ -152,7 +158,8 @@ class Planner:
         names = [(column.name,) if isinstance(column, Column) else column.names for column in plan.columns]
         if plan.joint is not None:
             names = [plan.joint.names(column.name) for column in plan.columns]
-        check(query, column_names(plan.key_names, [name for several in names for name in several]))
+        keys = plan.key_names if plan.joint is None else plan.joint.shown
+        check(query, column_names(keys, [name for several in names for name in several]))
         listed = (content(self._described(one)) for one in self.exact)
         if plan.joint is not None and plan.joint.exact and content(query) not in listed:
             raise InvalidParameter(
@@ -161,16 +168,28 @@ class Planner:
             )
         return plan
 
+    def remade(self, query: Query, settings: Settings) -> Plan:
+        """Return the plan of a query of which more is known now, with the settings that it was planned with before."""
+        return self.made(self._described(query), settings)
+
     def share(self, plan: Plan) -> Fraction:
         """Return what part of the whole account a plan costs."""
         return self.account.cost(self.charged(plan)).amount / self.account.rule.limit
 
     def _described(self, query: str | Query) -> Query:
         if isinstance(query, Query):
-            return query
+            return self._keyed(query)
         from discreet.tables.sql import parse
 
         return parse(query, {name: tuple(table.relation.columns) for name, table in self.tables.attached.items()})
+
+    def _keyed(self, query: Query) -> Query:
+        """Return a query whose columns the schema has to settle with its columns settled."""
+        if not isinstance(query.together, Synthetic):
+            return query
+        from discreet.session.synthesis.keyed import keyed
+
+        return keyed(query, self.tables)
 
     def _total(self) -> Fraction:
         if self.account.epsilon is not None:
@@ -180,7 +199,7 @@ class Planner:
     def _usual(self) -> Fraction:
         return self._total() / SHARE
 
-    def _whole(self, epsilon: Real | None, delta: Real | None) -> tuple[Fraction, Fraction]:
+    def whole(self, epsilon: Real | None, delta: Real | None) -> tuple[Fraction, Fraction]:
         """Return the epsilon and delta of a batch, as said or as usual."""
         wanted = self._usual() if epsilon is None else positive(epsilon, "epsilon")
         return wanted, sum(self.deltas(wanted, delta), Fraction(0))

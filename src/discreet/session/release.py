@@ -20,6 +20,7 @@ from discreet.session.columns import Column, Ranked
 from discreet.session.estimates import Estimates
 from discreet.session.plan import Plan
 from discreet.session.progress import Watcher
+from discreet.session.sparse import Sparse
 from discreet.tables.bounding import SAFE
 from discreet.tables.engines import Engine
 from discreet.tables.kinds import Value
@@ -31,6 +32,9 @@ LOG = logging.getLogger("discreet.curator")
 LOG.addHandler(logging.NullHandler())  # whoever configures logging reads it; it is never printed by itself
 
 Keys = tuple[Value, ...]
+
+RELEASED = "released"
+"""The noisy count of a group that was shown because of it."""
 
 
 def run(plan: Plan, engine: Engine, watcher: Watcher) -> Answer:
@@ -72,12 +76,13 @@ class _Run:
         if plan.joint is not None:
             (measure,), (counts,) = plan.measures, plan.columns
             counted = {group: values[measure] for group, values in totals.items()}
-            made, estimates = plan.joint.release(counted, counts.name, 1 - plan.settings.level)
-            return made, estimates, plan.notes, extra
+            with self.watcher.working() as tell:
+                (made, estimates), notes = plan.joint.publish(counted, counts.name, 1 - plan.settings.level, tell)
+            return made, estimates, (*plan.notes, *notes), extra
         groups = list(plan.public_keys or ())
         if plan.public_keys is None:
             groups = sorted(totals, key=_sortable)  # an order that does not come from the data
-            self.drawn = self._noise(len(groups), private=True)
+            self.drawn = {} if isinstance(plan.selection, Sparse) else self._noise(len(groups), private=True)
             if plan.group_count is not None:
                 there = self.members + int(plan.group_count.draw(1)[0])
                 extra["groups_not_shown"] = max(0, there - len(groups))
@@ -98,7 +103,9 @@ class _Run:
         table = self._run(plan.rows.totals(together))
         if plan.rows.bounding.key is None and bool((_whole(table, "units") > SAFE).any()):
             table = self._run(plan.rows.totals(together, wide=True))
-        if plan.selection is not None:
+        if isinstance(plan.selection, Sparse):
+            table = self._revealed(table, plan.selection)
+        elif plan.selection is not None:
             table = table.filter(self._chosen(_whole(table, "units")))
         found = self._read(table)
         for measure in plan.measures.values():
@@ -113,9 +120,18 @@ class _Run:
         import pyarrow as pa
 
         selection = self.plan.selection
-        assert selection is not None  # noqa: S101  private keys always have one
+        assert selection is not None and not isinstance(selection, Sparse)  # noqa: S101, PT018  one that only chooses
         self.members = int(np.count_nonzero(units))
         return pa.array(np.asarray(selection.keep(units), dtype=np.bool_))
+
+    def _revealed(self, table: Any, selection: Sparse) -> Any:  # noqa: ANN401  Arrow tables
+        """Return the private groups that may be shown, with the noisy counts by which they were chosen."""
+        import pyarrow as pa
+
+        units = _whole(table, "units")
+        self.members = int(np.count_nonzero(units))
+        kept, noisy = selection.reveal(units)
+        return table.filter(pa.array(kept)).append_column(RELEASED, pa.array(noisy[kept]))
 
     def _read(self, table: Any) -> dict[Keys, dict[str, int]]:  # noqa: ANN401  an Arrow table
         names = [name for name in table.column_names if not name.startswith("k_")]
@@ -140,6 +156,9 @@ class _Run:
         for name in self.plan.measures:
             if name in self.plan.known:
                 noisy[name] = np.array([self.plan.known[name]] * len(groups), dtype=object)
+                continue
+            if isinstance(self.plan.selection, Sparse):
+                noisy[name] = np.array([totals[group][RELEASED] for group in groups], dtype=object)
                 continue
             exact = np.array([totals.get(group, nothing).get(name, 0) for group in groups], dtype=object)
             noisy[name] = exact + self.drawn[name]

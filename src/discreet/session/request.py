@@ -15,7 +15,7 @@ from discreet.tables.query import Query
 __all__ = ["Chosen", "Request", "content"]
 
 NOISES = ("auto", "gaussian", "laplace")
-KEYS = ("gaussian", "laplace", "optimal")
+KEYS = ("auto", "gaussian", "laplace", "optimal")
 
 
 class Chosen(TypedDict, total=False):
@@ -30,6 +30,7 @@ class Chosen(TypedDict, total=False):
     noise: Literal["auto", "gaussian", "laplace"]
     keys: KeySelection
     count_groups: bool
+    deadline: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,11 @@ class Request:
     ``epsilon`` is for the whole query; ``error={"spend": 25}`` asks for the least epsilon that keeps columns within
     errors instead, at ``level`` and in groups of ``group_size`` rows. In a plan of several, a request with neither has
     a share by its ``weight`` of what the others leave. ``split`` gives columns (and ``"keys"``, the choice of private
-    groups) other shares than equal ones. ``count_groups`` also tells, for a twentieth of epsilon, about how many
-    private groups were left out.
+    groups) other shares than equal ones. ``keys`` says how private groups are chosen: by an optimal selection, or by a
+    noisy number and a threshold; "auto" takes the noise of a count for both where that is better, else the optimal one.
+    ``count_groups`` also tells, for a twentieth of epsilon, about how many
+    private groups were left out. ``deadline`` is for hierarchies: so many seconds after everything was measured, the
+    fit is cut short and the best so far is published. What is measured, and what it costs, is the same with it.
 
     >>> Request("SELECT COUNT(*) AS n FROM visits", error={"n": 60}).level
     0.95
@@ -59,8 +63,9 @@ class Request:
     group_size: float = 1000
     split: Mapping[str, float] | None = None
     noise: Literal["auto", "gaussian", "laplace"] = "auto"
-    keys: KeySelection = "optimal"
+    keys: KeySelection = "auto"
     count_groups: bool = False
+    deadline: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.query, str | Query):
@@ -78,6 +83,8 @@ class Request:
         positive(self.group_size, "group_size")
         _choice(self.noise, NOISES, "noise")
         _choice(self.keys, KEYS, "keys")
+        if self.deadline is not None and finite(self.deadline, "deadline") < 0:
+            raise InvalidParameter("a deadline is a number of seconds: 0 at least.")
 
     @property
     def is_free(self) -> bool:
@@ -97,6 +104,7 @@ class Request:
             keys=self.keys,
             adds_rho=adds_rho,
             count_groups=bool(self.count_groups),
+            deadline=None if self.deadline is None else float(self.deadline),
         )
 
     @property
@@ -118,6 +126,7 @@ class Request:
             "noise": self.noise,
             "keys": self.keys,
             "count_groups": bool(self.count_groups),
+            **({} if self.deadline is None else {"deadline": _exact(self.deadline)}),
         }
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter
@@ -20,17 +20,36 @@ from discreet.session.forecast import Expected, Forecast
 from discreet.session.plan import Plan
 from discreet.session.planner import Planner
 from discreet.session.post import after
-from discreet.session.progress import Watcher
+from discreet.session.progress import Bar, Watcher
 from discreet.session.release import LOG, run
 from discreet.session.request import Chosen, Request
 from discreet.session.sources import Tables
 from discreet.tables.query import Query
+from discreet.tables.synthetic import Numbers, Synthetic
 from discreet.units import Person, Row
 
-__all__ = ["Session"]
+if TYPE_CHECKING:
+    from discreet.session.synthesis.asking import Steps
+    from discreet.session.synthesis.result import Synthesis
+
+__all__ = ["Session", "Wanted"]
 
 UNSAID = "not said"
 """The version of data that nobody has named: nothing is ever answered from the ledger for it."""
+
+
+class Wanted(TypedDict, total=False):
+    """What a synthetic copy of a table shall be like, by keyword."""
+
+    columns: Mapping[str, object] | Sequence[str] | None
+    workload: Sequence[Sequence[str]] | None
+    constraints: Sequence[object] | None
+    where: str | None
+    rows: int | None
+    method: str
+    table: str | None
+    level: float
+    deadline: float | None
 
 
 class Session:
@@ -83,7 +102,7 @@ class Session:
         exact: Sequence[str | Query] = (),
         memory: str | None = None,
         threads: int | None = None,
-        progress: bool | None = None,
+        progress: bool | Bar | None = None,
     ) -> None:
         if not isinstance(unit, Row | Person):
             raise InvalidParameter(
@@ -218,6 +237,64 @@ class Session:
         """Return the loss of all queries of ``plan`` together."""
         return self._planner.batch(_requests(queries, weights, None), epsilon, delta)[1]
 
+    def synthesize(
+        self,
+        *,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        why: str = "",
+        key: str | None = None,
+        fresh: bool = False,
+        last: bool = False,
+        numbers: Numbers = "uniform",
+        **wanted: Unpack[Wanted],
+    ) -> "Synthesis":
+        """Charge a synthetic copy of a table, then make it: a model that answers counts, and rows.
+
+        ``columns`` maps names to how each is cut: a number of bins, a list of edges, ``{"quantiles": 8}`` for bins of
+        about equal mass, ``{"values": [...]}``, or ``{"categories": 50}`` for values that are found privately. None of
+        them need be said for a column with declared values or bounds; without ``columns`` the copy has all of those.
+        ``constraints`` are conditions that every row fulfils, and lists of what follows from what. ``workload`` names
+        sets of columns that shall be most accurate, ``deadline`` ends fitting after so many seconds. Numbers in bins
+        are drawn evenly between the edges, or are the ``"middle"``. ``why``, ``key`` and ``fresh`` are those of
+        ``release``, and ``last`` is that of ``plan``.
+        """
+        from discreet.session.synthesis.result import Synthesis
+
+        steps = self._steps(epsilon, delta, wanted)
+        asked = Spending(why, key, fresh, told=("synthesis", str(epsilon), str(delta), numbers))
+        ticket = self._book.charge(steps.charged, self._purpose(steps.requests, steps.plans, asked), last=last)
+        if ticket.stored is not None:
+            return Synthesis.from_json(ticket.stored).marked_stored()
+        made = steps.run(self._tables.engine, self._watcher, numbers)
+        if ticket.keeps:
+            ticket.settle(made.to_json())
+        return made
+
+    def preview_synthesis(
+        self, *, epsilon: Real | None = None, delta: Real | None = None, last: bool = False, **wanted: Unpack[Wanted]
+    ) -> Forecast:
+        """Say what ``synthesize`` will cost, by which method, and how far off counts will be. Reads no private data."""
+        steps = self._steps(epsilon, delta, wanted)
+        whole = last and not self._account.spent.amount and not self._account.fits(steps.charged)
+        return steps.forecast("nothing of the budget left" if whole else self._remaining(steps.charged))
+
+    def _steps(self, epsilon: Real | None, delta: Real | None, wanted: Wanted) -> "Steps":
+        from discreet.session.synthesis.asking import Steps, asked_of
+
+        said = dict(wanted)
+        table, level, deadline = said.pop("table", None), said.pop("level", 0.95), said.pop("deadline", None)
+        name = self._tables.private[0].name if table is None else self._tables[str(table)].name
+        return Steps.of(
+            self._planner,
+            name,
+            asked_of(**said),  # type: ignore[arg-type]
+            epsilon=epsilon,
+            delta=delta,
+            level=level,  # type: ignore[arg-type]
+            deadline=deadline,  # type: ignore[arg-type]
+        )
+
     def verify(self) -> None:
         """Read every value of the private tables once, for the curator: none may be one that the engine cannot read.
 
@@ -271,10 +348,17 @@ class Session:
         ticket = self._book.charge(loss, self._purpose(requests, plans, asked), last=last)
         if ticket.stored is not None:
             return stored_answers(ticket.stored)
-        answers = [after(plan.query, run(plan, self._tables.engine, self._watcher)) for plan in plans]
+        answers = [after(plan.query, self._run(plan)) for plan in plans]
         if ticket.keeps:
             ticket.settle(record_of(answers))
         return answers
+
+    def _run(self, plan: Plan) -> Answer:
+        if not isinstance(plan.query.together, Synthetic):
+            return run(plan, self._tables.engine, self._watcher)
+        from discreet.session.synthesis.running import answer_of
+
+        return answer_of(plan, self._tables.engine, self._watcher)
 
     def _purpose(self, requests: Sequence[Request], plans: Sequence[Plan], asked: Spending) -> Purpose:
         private, fingerprint = source().private, ""
@@ -302,7 +386,7 @@ class Session:
                 if column.corners is None:
                     size = "depends on the spread of the data"
                 if plan.joint is not None:
-                    size = "at most"
+                    size = plan.joint.error_note
                 told = "; ".join(dict.fromkeys(plan.told(n) for n in column.inputs if n not in plan.known))
                 columns.append(
                     Expected(

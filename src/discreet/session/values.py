@@ -16,7 +16,7 @@ from discreet.errors import InvalidParameter, UnknownKind
 __all__ = ["Key", "Number", "key", "number", "parameter", "read", "read_object", "write"]
 
 Number = int | float
-Key = str | int | bool | date | None
+Key = str | int | float | bool | date | None
 
 MOST_BITS = 4096
 """Longer whole numbers are refused: nobody means them, and writing them down would not end."""
@@ -29,8 +29,8 @@ def key(value: object, /) -> Key:
     """Return a value of a group column as plain Python, or refuse its type.
 
     >>> import numpy as np
-    >>> key(np.int64(2024)), key(None), key(np.bool_(True))
-    (2024, None, True)
+    >>> key(np.int64(2024)), key(None), key(np.bool_(True)), key(0.5)
+    (2024, None, True, 0.5)
     """
     if value is None or type(value) in (str, bool, date, datetime):
         return value  # type: ignore[return-value]
@@ -40,8 +40,10 @@ def key(value: object, /) -> Key:
         return str.__str__(value)  # the text itself, whatever a subclass prints
     if isinstance(value, numbers.Integral):
         return _whole(value)
+    if isinstance(value, float | np.floating) and math.isfinite(value):
+        return float(value)
     raise InvalidParameter(
-        f"a group column holds text, whole numbers, True and False, dates and None, got {type(value).__name__}."
+        f"a group column holds text, finite numbers, True and False, dates and None, got {type(value).__name__}."
     )
 
 

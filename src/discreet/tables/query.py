@@ -17,7 +17,8 @@ from discreet.tables.aggregates import Aggregate, count
 from discreet.tables.expressions import Call, Expression, Name, col, expression
 from discreet.tables.kinds import Value
 from discreet.tables.schema import keys_of
-from discreet.tables.together import Asked, Margins, Ranges, Together, distinct_sets, levels_of
+from discreet.tables.synthetic import Synthetic
+from discreet.tables.together import Asked, Margins, Ranges, Spread, Together, distinct_sets, levels_of
 
 __all__ = ["Join", "Order", "Query"]
 
@@ -159,6 +160,22 @@ class Query:
             raise InvalidParameter(f"sums are over 'prefixes' or 'ranges', got {asked!r}.")
         return replace(self, together=Ranges(asked))
 
+    def adaptive(self) -> "Query":
+        """Count in bins that are small where many rows are; the one or two keys are numbers with declared bounds.
+
+        >>> Query("people").group_by("income").agg(n=count()).adaptive()
+        Query('people').group_by(income=col('income')).agg(n=count()).adaptive()
+        """
+        return replace(self, together=Spread("tree"))
+
+    def cumulative(self) -> "Query":
+        """Count the rows below each edge of a fine grid, all edges together; the key is a number with declared bounds.
+
+        >>> Query("people").group_by("income").agg(n=count()).cumulative().together
+        Spread(asked='cdf')
+        """
+        return replace(self, together=Spread("cdf"))
+
     def hierarchy(
         self,
         levels: Sequence[str],
@@ -233,6 +250,10 @@ def _told(together: Together) -> str:
         return f".margins({', '.join(map(repr, together.sets))})"
     if isinstance(together, Ranges):
         return f".ranges({together.asked!r})"
+    if isinstance(together, Spread):
+        return ".adaptive()" if together.asked == "tree" else ".cumulative()"
+    if isinstance(together, Synthetic):
+        return f".synthetic({together!r})"
     said = {
         "tables": list(together.tables),
         "exact": dict(together.exact),

@@ -1,4 +1,4 @@
-"""How the groups of a query are answered together: as margins, as bins in a row, or on the levels of a hierarchy.
+"""How the groups of a query are answered together: as margins, as bins in a row, as a hierarchy, or as a distribution.
 
 A plain query draws noise for each group by itself. These say what else will be asked of the groups, so that the
 session measures what serves all of it best: Li and others, "The Matrix Mechanism", VLDB Journal 2015.
@@ -12,8 +12,9 @@ from typing import Literal
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite
 from discreet.tables.expressions import Expression
+from discreet.tables.synthetic import Synthetic
 
-__all__ = ["Asked", "Levels", "Margins", "Ranges", "Together", "cube", "distinct_sets", "rollup"]
+__all__ = ["Asked", "Levels", "Margins", "Ranges", "Spread", "Together", "cube", "distinct_sets", "rollup"]
 
 Set = tuple[str, ...]
 Asked = Literal["prefixes", "ranges"]
@@ -80,7 +81,18 @@ class Levels:
         return tuple((*self.levels[:depth], *table) for depth in range(len(self.levels) + 1) for table in self.tables)
 
 
-Together = Margins | Ranges | Levels
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How numbers are spread between public bounds, by one of two trees over a fine grid that an engine counts in.
+
+    "tree" makes bins that are small where many rows are, of one or two numbers; "cdf" tells how many rows lie below
+    each edge of the grid, of one number.
+    """
+
+    asked: Literal["tree", "cdf"]
+
+
+Together = Margins | Ranges | Levels | Spread | Synthetic
 
 
 def rollup(keys: Sequence[Set]) -> list[Set]:

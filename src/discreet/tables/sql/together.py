@@ -15,7 +15,18 @@ from discreet.tables.expressions import Expression
 from discreet.tables.sql.constants import number
 from discreet.tables.sql.refusals import named, understood
 from discreet.tables.sql.shape import shape
-from discreet.tables.together import Asked, Margins, Ranges, Together, cube, distinct_sets, levels_of, products, rollup
+from discreet.tables.together import (
+    Asked,
+    Margins,
+    Ranges,
+    Spread,
+    Together,
+    cube,
+    distinct_sets,
+    levels_of,
+    products,
+    rollup,
+)
 
 __all__ = ["Grouped", "together_of"]
 
@@ -24,6 +35,7 @@ Rule = Callable[[str, Sequence[str]], Expression]
 
 SEVERAL = (exp.GroupingSets, exp.Rollup, exp.Cube)
 ONE_METHOD = "hierarchy"
+TREE, CDF = "tree", "cdf"
 OF_A_HIERARCHY = ("areas", "exact", "rules", "shares")
 EVERYBODY = "*"
 
@@ -103,10 +115,16 @@ def _together(
     rule: Rule,
 ) -> Together | None:
     method, sums = options.get("method"), options.get("sums")
-    if method not in (None, ONE_METHOD):
-        raise InvalidQuery(f"the method is '{ONE_METHOD}', got {named(method)}.")
-    if method is None and (found := [name for name in OF_A_HIERARCHY if name in options]):
+    if method not in (None, ONE_METHOD, TREE):
+        raise InvalidQuery(f"the method is '{ONE_METHOD}' or '{TREE}', got {named(method)}.")
+    if method != ONE_METHOD and (found := [name for name in OF_A_HIERARCHY if name in options]):
         raise InvalidQuery(f"{found[0]} is an option of a hierarchy. Write OPTIONS(method = '{ONE_METHOD}', ...) too.")
+    if method == TREE or sums == CDF:
+        if not grouped.plain or not names or (method is not None and sums is not None):
+            raise InvalidQuery(
+                "a tree is of one or two numbers, a cdf of one: GROUP BY age, with a lower and an upper bound declared."
+            )
+        return Spread("tree" if sums is None else "cdf")
     if sums is not None:
         if not grouped.plain or method is not None or not names:
             raise InvalidQuery("sums are for bins in a row: GROUP BY BIN(age, 0, 18, 65, 120).")
@@ -134,7 +152,7 @@ def _asked(text: str) -> Asked:
         return "prefixes"
     if text == "ranges":
         return "ranges"
-    raise InvalidQuery(f"sums are over 'prefixes' or 'ranges', got {named(text)}.")
+    raise InvalidQuery(f"sums are over 'prefixes' or 'ranges', or a 'cdf', got {named(text)}.")
 
 
 def _exact(text: str) -> dict[str, list[str]]:
