@@ -54,12 +54,14 @@ def test_an_engine_finds_the_cell_that_python_finds(grid, kind):
         values = [float(math.floor(x)) for x in values]
     scope = Scope(DuckDB(), {})
     cell = grid.sql(scope, Typed("float", "x"))
-    (lets,) = [stage for level, stage in scope.stages.items() if level <= cell.level] or [{}]
-    inner = "".join(f", {sql} AS {scope.dialect.identifier(name)}" for name, sql in lets.items())
+    staged = "SELECT x FROM t"
+    for level in range(1, cell.level + 1):
+        lets = [f", {sql} AS {scope.dialect.identifier(name)}" for name, sql in scope.stages.get(level, {}).items()]
+        staged = f"SELECT s.*{''.join(lets)} FROM ({staged}) s"
     with duckdb.connect() as base:
         base.execute("CREATE TABLE t (x DOUBLE)")
         base.executemany("INSERT INTO t VALUES (?)", [[value] for value in [*values, math.nan, None]])
-        found = base.execute(f"SELECT x, {cell.sql} FROM (SELECT x{inner} FROM t) s").fetchall()
+        found = base.execute(f"SELECT x, {cell.sql} FROM ({staged}) s").fetchall()
     for value, place in found:
         missing = value is None or math.isnan(value)
         assert place is None if missing else place == grid.place(value)

@@ -62,7 +62,8 @@ class Told:
         if self.parameters.get("together") in SPREAD:
             return self._unit() or problem_spread(self.one, self.unit)
         if "selection" in self.parameters:
-            return self._unit() or self._groups() or self._words() or problem_sparse(self.one, self.unit)
+            counted = _counted(self.one.query, self.unit, self.rows)
+            return self._unit() or self._groups() or self._words() or problem_sparse(self.one, self.unit, counted)
         if "together" in self.parameters:
             return self._unit() or problem_together(self.one, self.unit)
         return self._unit() or self._groups() or self._words() or self._loss()
@@ -76,6 +77,8 @@ class Told:
             return "the answer protects another unit"
         if made["rows"] != (unit.rows if isinstance(unit, Person) else 1):
             return "the answer counts another number of rows"
+        if any(isinstance(term, DiscreteGaussian) and term.scalar for term in terms_of(self.one.loss)):
+            return "its noise is that of a single number, and no release has such noise"
         return ""
 
     @property

@@ -20,10 +20,11 @@ from discreet.session.joint import Budgeted, Joint
 from discreet.session.levels import EVERYBODY, JointLevels
 from discreet.session.margins import MOST_ENTRIES, JointMargins
 from discreet.session.sums import JointSums
+from discreet.tables.query import Query
 from discreet.tables.together import Levels
 from discreet.units import Person, Row
 
-__all__ = ["cost_of", "problem_together", "told_otherwise", "widths_of"]
+__all__ = ["cost_of", "described", "problem_together", "told_otherwise", "widths_of"]
 
 NEAR = 1e-6
 TINY = 2.0**-40
@@ -214,7 +215,13 @@ def _weaker(one: Certified, made: Made, unit: Row | Person) -> str:
 
 
 def _asked(text: str) -> Levels | None:
-    """Return the hierarchy that a query describes; its table is taken to have the columns that the query names."""
+    """Return the hierarchy that a query describes."""
+    asked = described(text).together
+    return asked if isinstance(asked, Levels) else None
+
+
+def described(text: str) -> Query:
+    """Return what a query describes; its table is taken to have the columns that the query names."""
     from sqlglot import exp
 
     from discreet.tables.sql import parse
@@ -226,5 +233,4 @@ def _asked(text: str) -> Levels | None:
     tables = list(dict.fromkeys(one.name for one in select.find_all(exp.Table)))
     made = {item.alias for item in select.expressions if isinstance(item, exp.Alias) and item.this.name != item.alias}
     columns = list(dict.fromkeys(one.name for one in select.find_all(exp.Column) if one.name not in made))
-    asked = parse(text, {tables[0]: columns}).together
-    return asked if isinstance(asked, Levels) else None
+    return parse(text, {tables[0]: columns})

@@ -11,15 +11,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from hashlib import sha256
+from math import ceil, floor
 from pathlib import Path
+from typing import Any
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import DiscreetError
 from discreet.publishing.certificate import Certificate, Certified
+from discreet.publishing.entry import Entry
 from discreet.publishing.folder import COPY, REPORT, TABLES, digest_of, plain_bytes
+from discreet.publishing.histogram import Histogram
 from discreet.publishing.registry import derived_entry
 from discreet.publishing.synthesize import RECORDS
 from discreet.publishing.told import Told, terms_of
+from discreet.publishing.told_spread import SPREAD
 from discreet.session.digits import above
 from discreet.session.frames import arrow_table, csv_bytes
 
@@ -260,8 +265,22 @@ def _other_declaration(certificate: Certificate, place: Path, data: bytes) -> st
             (certificate.budget.epsilon, certificate.budget.delta, certificate.budget.filter),
         ),
         "the releases": ([(*one[:3], float(one[3])) for one in wanted], released),
+        "the bounds of a grid": (True, all(map(partial(_within, file.bounds), file.releases, certificate.releases))),
     }
     for name, (declared, stated) in pairs.items():
         if declared != stated:
             return f"{name} in it: another"
     return "the delta in it: less" if certificate.delta > file.delta else ""
+
+
+def _within(bounds: Mapping[str, tuple[Fraction, Fraction]], entry: Entry, one: Certified) -> bool:
+    """Whether a grid lies between the bounds of its columns; the first whole number beyond them ends one of these."""
+    made: dict[str, Any] = one.answer.parameters
+    if not isinstance(entry, Histogram) or made.get("together") not in SPREAD:
+        return True
+    for name, ends in made["bounds"].items():
+        low, high = bounds[name]
+        whole = all(type(end) is int for end in ends)
+        if ends != ([ceil(low), floor(high) + 1] if whole else [float(low), float(high)]):
+            return False
+    return True

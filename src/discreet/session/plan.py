@@ -50,6 +50,14 @@ MOST_KEYS = 1_000_000
 BY_COUNTS = "by the noise of the counts"
 """How private groups are chosen where one noise serves for both."""
 
+COUNTED = Fraction(1, 20)
+"""The part of epsilon for telling about how many private groups were left out."""
+
+UPWARD = (
+    "A group near the threshold is shown only where its noise was high: its count is too large, and its interval too "
+    "high. Intervals hold as often as they say over all groups, shown or not."
+)
+
 MOST_BOUND = 2**20
 """More rows or groups of one person than this bound nothing, and would overflow."""
 
@@ -140,6 +148,8 @@ class Plan:
         told = ["The interval covers the noise, not what bounds on rows, groups and values left out."]
         if self.selection is not None:
             told.append("Groups with few members are left out; a missing group is not an empty one.")
+        if isinstance(self.selection, Sparse):
+            told.append(UPWARD)
         if self.reason:
             told.append(self.reason)
         if self.joint is not None:
@@ -241,7 +251,7 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
     if settings.count_groups:
         if public is not None:
             raise InvalidParameter("all groups of this query are public: there are no dropped ones to count.")
-        share = settings.epsilon / 20
+        share = settings.epsilon * COUNTED
         group_count = Noise.laplace(Reach(groups, 0, 1, relation), share)
         epsilon_left -= share
     scale = epsilon_left / settings.epsilon
@@ -263,7 +273,7 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
         if isinstance(column, Ranked)
     }
     shares, reason = split.shown, ""
-    if selection is not None and _serves_both(workshop.measures, rows, settings):
+    if selection is not None and _serves_both(workshop, rows, settings):
         ((name, apart),) = noise.items()
         told, beta = (apart.error(1 - settings.level), selection.threshold), 1 - settings.level
         if sparse := chosen(epsilon_left, settings, apart, selection.threshold):
@@ -358,11 +368,12 @@ def _counts(measures: Mapping[str, Additive]) -> bool:
     return len(measures) == 1 and all(isinstance(one, Count) and one.value is None for one in measures.values())
 
 
-def _serves_both(measures: Mapping[str, Additive], rows: int, settings: Settings) -> bool:
-    """Whether one noise may count groups and choose them: only units are counted, and nobody says how to do it."""
-    if len(measures) != 1 or settings.keys != "auto" or settings.noise == "laplace" or settings.split:
+def _serves_both(workshop: Workshop, rows: int, settings: Settings) -> bool:
+    """Whether one noise may count groups and choose them: one column counts units, and nobody says how to do it."""
+    one = len(workshop.columns) == len(workshop.measures) == 1  # a quantile has no measure, and a cost of its own
+    if not one or settings.keys != "auto" or settings.noise == "laplace" or settings.split:
         return False
-    (measure,) = measures.values()
+    (measure,) = workshop.measures.values()
     units = isinstance(measure, Persons) or (isinstance(measure, Count) and measure.value is None and rows == 1)
     return units and bool(settings.delta and settings.key_delta)
 

@@ -4,8 +4,11 @@ Every number falls into a cell by itself, so a row that changes moves from one c
 the bounds are in the cells at the ends, and what is missing or NaN is in none. No number makes an engine raise: what is
 multiplied lies within the bounds and is at least as far from the lower one as a cell is wide.
 
-Of whole numbers a cell holds those that are at least its lower edge and below its upper one; edges are told rounded up
-to whole numbers, and half a step keeps the rounding of doubles away from them.
+A cell holds the numbers that are at least its lower edge and below its upper one. Of whole numbers edges are told
+rounded up to whole numbers, and half a step keeps the rounding of doubles away from them; where there are so many that
+it could not, they are taken as any other numbers. Of these an edge is the double ``low + place * span / count``, made
+by the same three operations everywhere. A cell is found by a product, which rounding moves by one at most, and then
+compared with both of its edges: a price that many rows have is on the side that is told.
 """
 
 import math
@@ -13,10 +16,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
-from discreet.tables.kinds import Interval
+from discreet.tables.kinds import TINY, Interval
 from discreet.tables.typed import Scope, Typed
 
 __all__ = ["Fine"]
+
+EXACT = 2**51
+"""Whole numbers times cells, up to which the place of each is found without rounding."""
+
+ROOM = 2**48
+"""A cell is at least a part of this of the larger bound: so many roundings lie within it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +49,13 @@ class Fine:
     @classmethod
     def over(cls, interval: Interval, *, whole: bool, count: int) -> "Fine":
         """Return the grid over an interval, whose ends both count."""
-        low, high = interval.low, interval.high
-        if whole:
-            low, high = Fraction(math.ceil(low)), Fraction(math.floor(high) + 1)
-        if not float(low) < float(high) or not float((high - low) / count):
+        first, end = Fraction(math.ceil(interval.low)), Fraction(math.floor(interval.high) + 1)
+        if whole and first < end and (end - first) * count <= EXACT:
+            return cls(first, end, count, whole)
+        low, high = Fraction(float(interval.low)), Fraction(float(interval.high))
+        if (high - low) * ROOM < count * max(abs(low), abs(high)) or high - low < TINY:
             raise InvalidParameter("a grid has bounds that differ: declare a lower and a higher one.")
-        return cls(low, high, count, whole)
+        return cls(low, high, count, whole=False)
 
     @property
     def values(self) -> int | None:
@@ -54,15 +64,21 @@ class Fine:
 
     def edge(self, place: int) -> int | float:
         """Return the lower edge of a cell, or the upper one of the last."""
-        exact = self.low + (self.high - self.low) * place / self.count
-        return math.ceil(exact) if self.whole else float(exact)
+        if self.whole:
+            return math.ceil(self.low + (self.high - self.low) * place / self.count)
+        return float(self.high) if place == self.count else float(self.low) + place * self._span / self.count
 
     def place(self, value: float) -> int:
         """Return in Python the cell that an engine finds."""
         low, first, last = self._ends
         if value < first:
             return 0
-        return math.floor(self._inside(value, low)) if value < last else self.count - 1
+        if not value < last:
+            return self.count - 1
+        if self.whole:
+            return math.floor(((value - low) * float(self.count) + 0.5) / self._span)
+        near = math.floor((value - low) * self._each)
+        return near - (value < self.edge(near)) + (value >= self.edge(near + 1))
 
     def sql(self, scope: Scope, value: Typed) -> Typed:
         """Return the cell of a number; null where it is missing or NaN, which is below nothing."""
@@ -70,23 +86,33 @@ class Fine:
         named = scope.let(scope.as_double(value))
         x = named.sql
         low, first, last = map(dialect.number, self._ends)
+        span, count = dialect.number(self._span), dialect.number(float(self.count))
         if self.whole:
-            step, span = dialect.number(float(self.count)), dialect.number(float(self.high - self.low))
-            inside = f"(({x} - {low}) * {step} + {dialect.number(0.5)}) / {span}"
+            level, found = named.level, f"FLOOR((({x} - {low}) * {count} + {dialect.number(0.5)}) / {span})"
         else:
-            inside = f"({x} - {low}) * {dialect.number(float(self.count / (self.high - self.low)))}"
+            near = f"FLOOR(({x} - {low}) * {dialect.number(self._each)})"
+            between = f"CASE WHEN {x} < {first} THEN NULL WHEN {x} < {last} THEN {near} END"
+            cell = scope.let(Typed("float", between, named.level))
+            level, p = cell.level, cell.sql
+            lower, upper = (f"{low} + {place} * {span} / {count}" for place in (p, f"({p} + 1)"))
+            found = f"CASE WHEN {x} < {lower} THEN {p} - 1 WHEN {x} < {upper} THEN {p} ELSE {p} + 1 END"
         top = f"CAST({self.count - 1} AS {dialect.whole})"
         sql = (
             f"CASE WHEN {x} < {first} THEN CAST(0 AS {dialect.whole}) "
-            f"WHEN {x} < {last} THEN CAST(FLOOR({inside}) AS {dialect.whole}) "
+            f"WHEN {x} < {last} THEN CAST({found} AS {dialect.whole}) "
             f"WHEN {x} <= {dialect.number(math.inf)} THEN {top} END"
         )
-        return Typed("int", sql, named.level, nullable=value.nullable)
+        return Typed("int", sql, level, nullable=value.nullable)
 
-    def _inside(self, value: float, low: float) -> float:
-        if self.whole:
-            return ((value - low) * float(self.count) + 0.5) / float(self.high - self.low)
-        return (value - low) * float(self.count / (self.high - self.low))
+    @property
+    def _span(self) -> float:
+        """How far the bounds are apart."""
+        return float(self.high - self.low)
+
+    @property
+    def _each(self) -> float:
+        """How many cells there are in one unit."""
+        return float(self.count / (self.high - self.low))
 
     @property
     def _ends(self) -> tuple[float, float, float]:
