@@ -107,12 +107,18 @@ def transformer(batch: int, steps: int = 128) -> Model:
     return Language(steps=steps), torch.randint(0, 1000, (batch, steps)), torch.randint(0, 10, (batch,))
 
 
-def private_step(model: nn.Module, x: Tensor, y: Tensor, *, noise: str = "secure") -> Callable[[], None]:
-    """Return one step of private training on a batch that is always the same; noise="none" leaves noise out."""
+def private_step(
+    model: nn.Module, x: Tensor, y: Tensor, *, noise: str = "secure", recorded: bool = True
+) -> Callable[[], None]:
+    """Return one step of private training on a batch that is always the same; noise="none" leaves noise out.
+
+    It is a step of ``train``, or with ``recorded=False`` one of a loop of one's own.
+    """
     from discreet.learn.sgd import run as runs
     from discreet.learn.sgd.book import Book
     from discreet.learn.sgd.optimizer import PrivateOptimizer
     from discreet.learn.sgd.plan import Training
+    from discreet.learn.sgd.replay import Replay
 
     plan = Training(
         records=100 * len(x),
@@ -124,6 +130,7 @@ def private_step(model: nn.Module, x: Tensor, y: Tensor, *, noise: str = "secure
     run = runs.Run(plan, Book(model))
     optimizer = PrivateOptimizer(torch.optim.SGD(model.parameters(), lr=1e-4), run)
     mask = torch.ones(len(x), dtype=torch.bool, device=x.device)
+    replay = Replay(model, nn.functional.cross_entropy, optimizer)
 
     def silent(total: Tensor, *_: Any) -> Tensor:
         return total
@@ -131,19 +138,20 @@ def private_step(model: nn.Module, x: Tensor, y: Tensor, *, noise: str = "secure
     def step() -> None:
         run.begin()
         run.open(mask, last=True)
-        nn.functional.cross_entropy(model(x), y).backward()
         kept = runs.noisy
         try:
             if noise == "none":
                 runs.noisy = silent
-            optimizer.step()
+            if not recorded or not replay((x, y)):
+                nn.functional.cross_entropy(model(x), y).backward()
+                optimizer.step()
         finally:
             runs.noisy = kept
 
     return step
 
 
-def step_seconds(step: Callable[[], None], *, warm: int = 3, rounds: int = 15) -> float:
+def step_seconds(step: Callable[[], None], *, warm: int = 6, rounds: int = 15) -> float:
     """Return the median time of a step, waiting for an accelerator if there is one."""
     wait = torch.cuda.synchronize if torch.cuda.is_available() else lambda: None
     for _ in range(warm):

@@ -18,6 +18,7 @@ PLACES = {
         *("DecisionTreeClassifier", "GaussianNB", "KMeans", "LinearRegression", "LinearSVC", "LogisticRegression"),
         *("PCA", "RandomForestClassifier", "Ridge", "StandardScaler", "cross_validate"),
     ),
+    "scattering": ("Scattering",),
     "sgd": ("Training", "private", "train"),
 }
 """Which part holds which names."""

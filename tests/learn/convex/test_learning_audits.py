@@ -1,4 +1,4 @@
-"""Every entry of private learning stands, and a fit with a wrong constant does not."""
+"""Every entry of private learning stands long audits, and a fit with a wrong constant does not stand a short one."""
 
 from dataclasses import replace
 
@@ -8,13 +8,7 @@ from discreet import PrivacyLoss, audit
 from discreet.auditing.learn_entries import our_learning
 from discreet.auditing.registry import Tier, examine
 
-QUICK = Tier(seconds=0.1, draws=2000, alpha=1e-9)
 LONG = Tier(seconds=10, draws=200_000, alpha=1e-6)
-
-
-@pytest.mark.parametrize("entry", our_learning(), ids=lambda entry: entry.name)
-def test_no_claim_is_refuted(entry):
-    assert not examine(entry, QUICK).refuted
 
 
 @pytest.mark.slow

@@ -242,7 +242,8 @@ def test_layers_clipped_one_by_one():
 def test_unfolded_patches_give_what_grouped_convolutions_give(
     seed, dimensions, kernel, stride, dilation, padding, groups
 ):
-    from discreet.learn.sgd.layers.convolution import Geometry, Patches
+    from discreet.learn.sgd.contributions import Each
+    from discreet.learn.sgd.layers.convolution import Geometry, Patches, Taps
 
     geometry = Geometry(*((n,) * dimensions for n in (kernel, stride, padding, dilation)), groups)
     run = (nn.functional.conv1d, nn.functional.conv2d, nn.functional.conv3d)[dimensions - 1]
@@ -254,6 +255,31 @@ def test_unfolded_patches_give_what_grouped_convolutions_give(
     x, w, gradients = made(seed, build)
     patches = Patches(x, gradients, w.shape, geometry)
     torch.testing.assert_close(patches._unfolded(), patches._grouped(), rtol=1e-4, atol=1e-4)
+    if stride == 1 and groups == 1:
+        taps = Taps(patches.taps(), w.shape)
+        torch.testing.assert_close(taps.each(), patches._grouped(), rtol=1e-4, atol=1e-4)
+        written, weights = Each(patches._grouped()), torch.tensor([0.5, 0.0, 2.0])
+        torch.testing.assert_close(taps.squared_norms(), written.squared_norms(), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(taps.weighted_sum(weights), written.weighted_sum(weights), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(taps.in_blocks(weights, 1), written.in_blocks(weights, 1), rtol=1e-4, atol=1e-4)
+        keep = weights > 0
+        torch.testing.assert_close(taps.finite(keep).each(), written.finite(keep).each(), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(
+            taps.some(slice(1, 3)).each(), written.some(slice(1, 3)).each(), rtol=1e-4, atol=1e-4
+        )
     if patches.by_positions:
         written = patches.each().flatten(1).square().sum(1)
         torch.testing.assert_close(patches.squared_norms(), written, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("positions", [1, 3])
+def test_sums_over_blocks_add_up(positions):
+    from discreet.learn.sgd.contributions import InBlocks, Outer
+
+    left, right, weights = torch.randn(12, positions, 5), torch.randn(12, positions, 4), torch.rand(12)
+    part = Outer(left, right)
+    assert isinstance(part, InBlocks)
+    blocks = part.in_blocks(weights, 4)
+    assert blocks.shape == (3, 5, 4)
+    torch.testing.assert_close(blocks[1], part.some(slice(4, 8)).weighted_sum(weights[4:8]))
+    torch.testing.assert_close(blocks.sum(0), part.weighted_sum(weights))

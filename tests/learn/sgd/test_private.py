@@ -29,7 +29,7 @@ def small(present=40, **options):
 def no_noise(monkeypatch):
     """See the sums themselves: what is under test is what noise is added to."""
     seen = []
-    monkeypatch.setattr(runs, "noisy", lambda total, sigma, kind, ahead: seen.append((total.clone(), sigma)) or total)
+    monkeypatch.setattr(runs, "noisy", lambda total, sigma, *_: seen.append((total.clone(), sigma)) or total)
     return seen
 
 

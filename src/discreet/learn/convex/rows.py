@@ -141,7 +141,8 @@ def as_numbers(table: Any, features: int | None = None) -> Floats:  # noqa: ANN4
         wanted = "a table of rows" if features is None else f"a table of {features} columns"
         raise InvalidInput(f"{wanted} is needed, got an array of {array.ndim} dimensions. Reshape your data.")
     if array.dtype.kind in "biuf":
-        return np.asarray(array, dtype=np.float64)
+        with np.errstate(all="ignore"):  # a long double may be too large
+            return np.asarray(array, dtype=np.float64)
     return np.array([[_number(x) for x in row] for row in array.tolist()], dtype=np.float64).reshape(array.shape)
 
 

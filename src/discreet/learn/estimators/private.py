@@ -39,7 +39,10 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         """Return an unfitted copy; an account is shared, as two copies of it would spend the same budget twice."""
         given = self.get_params(deep=False)
         copies = {name: value if name == "budget" else deepcopy(value) for name, value in given.items()}
-        return type(self)(**copies)
+        made = type(self)(**copies)
+        if "_account" in self.__dict__:
+            made.__dict__["_account"] = self.__dict__["_account"]
+        return made
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn is not typed
         """Noise is drawn anew at each fit, and no parameter could fix it."""

@@ -5,7 +5,6 @@ Decision Forests Using Smooth Sensitivity", 2017, for trees whose structure come
 all trees are one histogram, in which a record counts once in each tree.
 """
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -16,7 +15,7 @@ from sklearn.base import ClassifierMixin
 
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.errors import InvalidParameter
-from discreet.exact import Real
+from discreet.exact import Real, ball, up
 from discreet.learn.estimators.boxes import box_of
 from discreet.learn.estimators.linear import labels_of
 from discreet.learn.estimators.private import Private, coded, declared, rows_of
@@ -100,7 +99,8 @@ class RandomForestClassifier(ClassifierMixin, Private):  # type: ignore[misc]  #
         cells = self._trees() * (2 if self.relation == "replace_one" else 1)
         epsilon = declared(self.epsilon, "epsilon", "epsilon=1.0")
         if self.delta:
-            return DiscreteGaussian(sensitivity=Fraction(math.sqrt(cells)), epsilon=epsilon, delta=self.delta)
+            root = Fraction(up(lambda: ball(cells).sqrt()))
+            return DiscreteGaussian(sensitivity=root, epsilon=epsilon, delta=self.delta)
         return Geometric(sensitivity=cells, epsilon=epsilon)
 
     def cost(self, features: int) -> PrivacyLoss:

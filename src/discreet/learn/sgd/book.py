@@ -44,7 +44,7 @@ class Book:
             raise InvalidParameter("the model has no parameter that asks for a gradient; there is nothing to train.")
         refuse(model)
         self._patched: list[nn.Module] = []
-        self._buffers: dict[Tensor, int] = {}
+        self._kept: dict[str, tuple[Tensor, int]] = {}
         for module in units(model):
             plain = module.forward
             module.forward = _either(self, plain, layer_for(module)(self, module))
@@ -59,7 +59,7 @@ class Book:
         """Begin a batch of so many examples, padding included."""
         self.examples = examples
         self.notes = {parameter: [] for parameter in self.names}
-        self._buffers = {buffer: buffer._version for buffer in self.model.buffers()}  # noqa: SLF001
+        self._kept = self._versions()
 
     def close(self) -> dict[Tensor, list[Contribution]]:
         """End the batch and return the contributions to each parameter, those of none included."""
@@ -73,13 +73,25 @@ class Book:
                     "parameter through the module that owns it: tie weights by sharing the parameter between two "
                     "modules, and call optimizer.zero_grad() before the backward pass."
                 )
-        for name, buffer in self.model.named_buffers():
-            if self._buffers.get(buffer, 0) != buffer._version:  # noqa: SLF001
+        for name, parameter in self.model.named_parameters():
+            if parameter.requires_grad and parameter not in self.names:
+                raise InvalidParameter(
+                    f"{name} was not trained when the training was made private and asks for a gradient now, which is "
+                    "not clipped. Call requires_grad_(True) on all that shall be trained before private()."
+                )
+        for name, (kept, version) in self._versions().items():
+            before, number = self._kept.get(name, (None, -1))
+            if before is not kept or number != version:
                 raise InvalidParameter(
                     f"the buffer {name} was changed by a forward pass. What a model keeps of its inputs is released "
                     "with it and is not clipped; take it out, or replace the layer by one without such statistics."
                 )
         return notes
+
+    def _versions(self) -> dict[str, tuple[Tensor, int]]:
+        """Return what a model holds beside the parameters that are trained, and how often each was written to."""
+        held = (*self.model.named_buffers(), *self.model.named_parameters())
+        return {name: (kept, kept._version) for name, kept in held if kept not in self.names}  # noqa: SLF001
 
     def note(self, parameter: Tensor, contribution: Contribution) -> None:
         """Add to what the gradient of a parameter is made of; parameters that are not trained are passed over."""

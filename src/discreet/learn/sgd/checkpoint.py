@@ -5,6 +5,8 @@
     optimizer.safetensors   the optimizer's tensors
     secret.safetensors      who has had a turn, and exact sums, where the plan keeps any: as private as the data
 
+Each of several processes has a folder of its own in the given one.
+
 A checkpoint that is taken up twice makes two trainings. Each is what its plan says, and what both together cost is the
 loss of the steps before it once, and of the steps after it twice.
 """
@@ -20,9 +22,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, distributed
 
 from discreet.errors import InvalidParameter, MissingExtra, UnknownKind
+from discreet.learn.sgd.distributed import several
 from discreet.learn.sgd.plan import Training
 from discreet.learn.sgd.private import Private
 from discreet.learn.sgd.strategy import Toeplitz, Tree
@@ -38,7 +41,7 @@ def save(parts: Private, folder: str | Path) -> None:
     run = parts.run
     if run.started != run.finished:
         raise InvalidParameter("a training is saved between two steps, after optimizer.step() moved the parameters.")
-    home = Path(folder)
+    home = _of_process(folder)
     home.mkdir(parents=True, exist_ok=True)
     numbers, tensors = _taken_apart(parts.optimizer.inner.state_dict())
     contents = {"model": dict(parts.model.state_dict()), "optimizer": tensors, "secret": _secrets(parts)}
@@ -62,20 +65,31 @@ def save(parts: Private, folder: str | Path) -> None:
 
 def resume(parts: Private, folder: str | Path) -> None:
     """Go on where a saved training was: model, optimizer, batches and spending, of the same plan."""
-    home, run = Path(folder), parts.run
+    home, run = _of_process(folder), parts.run
     told = _read(home / "training.json")
     plan = Training.from_json(json.dumps(told["plan"]))
     if plan != run.plan or told["reduction"] != run.reduction:
         raise InvalidParameter("the saved training has another plan. Build the same one, then resume it.")
+    if not (type(told["steps"]) is int and 0 <= told["steps"] <= plan.steps and _positive(told["clip"])):
+        raise UnknownKind("the saved training is at no step of its plan; nothing was read.")
     if run.started:
         raise InvalidParameter("a training that has begun is not overwritten. Build a new one, then resume into it.")
     contents = {name: _load(home / f"{name}.safetensors", told["digests"][name]) for name in FILES}
     parts.model.load_state_dict(contents["model"])
     parts.optimizer.inner.load_state_dict(_put_together(told["optimizer"], contents["optimizer"]))
-    _restore(parts, contents["secret"], told["stream"])
+    _restore(parts, contents["secret"], told["stream"], told["steps"])
     run.started = run.finished = int(told["steps"])
     run.clip = float(told["clip"])
-    run.moments = [(int(s), float(c), torch.tensor(float(n)), float(t)) for s, c, n, t in told["moments"]]
+    run.moments = [(int(s), float(c), torch.tensor(float(n))) for s, c, n in told["moments"]]
+
+
+def _of_process(folder: str | Path) -> Path:
+    """Return the folder of this process: each of several has records, and so secrets, of its own."""
+    return Path(folder) / f"process{distributed.get_rank()}" if several() else Path(folder)
+
+
+def _positive(clip: object) -> bool:
+    return isinstance(clip, float) and 0 < clip < float("inf")
 
 
 def _secrets(parts: Private) -> dict[str, Tensor]:
@@ -93,7 +107,7 @@ def _secrets(parts: Private) -> dict[str, Tensor]:
     return found
 
 
-def _restore(parts: Private, secrets: Mapping[str, Tensor], step: int) -> None:
+def _restore(parts: Private, secrets: Mapping[str, Tensor], step: int, steps: int) -> None:
     device = next(iter(parts.run.book.names)).device
 
     def numbered(name: str) -> dict[int, Tensor]:
@@ -105,6 +119,8 @@ def _restore(parts: Private, secrets: Mapping[str, Tensor], step: int) -> None:
         if secrets["places"].shape != (sampler.present,):
             raise InvalidParameter("the saved training was about other records; it is resumed on those it began with.")
         sampler.places = secrets["places"].numpy()
+    elif parts.run.plan.sampling == "passes" and steps:
+        raise UnknownKind("the saved training does not say who has had a turn; nothing was read.")
     if isinstance(stream, Toeplitz):
         stream.sums = deque(numbered("sums").values(), maxlen=stream.sums.maxlen)
         stream.released = deque(numbered("released").values(), maxlen=stream.released.maxlen)

@@ -1,5 +1,6 @@
 """Gaussian noise for clipped sums, drawn ahead while the next gradients are computed."""
 
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import torch
@@ -19,17 +20,20 @@ WORTH_IT = 1 << 14
 class Ahead:
     """Normal variables for the next step, drawn in a thread of their own.
 
-    What is drawn does not depend on data, nor on the scale it will have. Each variable is handed out once.
+    What is drawn does not depend on data, nor on the scale it will have. Each variable is handed out once: a process
+    that was forked in between draws anew.
     """
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.words = words_on(device)
+        self._process = os.getpid()
         self._pool: ThreadPoolExecutor | None = None
         self._next: tuple[int, Future[Draws]] | None = None
 
     def take(self, count: int) -> Draws:
         """Return so many fresh variables."""
+        self._leave_to_parent()
         ready, self._next = self._next, None
         if ready is not None and ready[0] == count and source().private:
             return ready[1].result()
@@ -37,13 +41,19 @@ class Ahead:
 
     def prepare(self, count: int) -> None:
         """Begin to draw what will be taken next; sources that tests put in place know their own thread alone."""
+        self._leave_to_parent()
         if self.device.type == "cpu" and count >= WORTH_IT and source().private:
             self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="noise")
             self._next = count, self._pool.submit(draw, count, self.words)
 
+    def _leave_to_parent(self) -> None:
+        """Forget what was drawn in the process that this one was forked from."""
+        if self._process != os.getpid():
+            self._process, self._pool, self._next = os.getpid(), None, None
 
-def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead) -> Tensor:
-    """Return a sum plus Gaussian noise of deviation sigma, in the same type and place.
+
+def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead, given: torch.dtype | None = None) -> Tensor:
+    """Return a sum plus Gaussian noise of deviation sigma, on the same device, in its type or in the ``given`` one.
 
     Satisfies Gaussian differential privacy with ``mu = sensitivity / sigma`` if ``kind`` is secure: noise comes from
     the secure source, and the sum with it is rounded to a public grid, decided exactly. The insecure kind takes torch's
@@ -54,6 +64,12 @@ def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead) -> Tensor:
     [1000.0, 1000.0, 1000.0]
     """
     if kind == "insecure_fast":
-        return total + torch.randn_like(total) * sigma
+        return (total + torch.randn_like(total) * sigma).to(given or total.dtype)
+    if total.is_cuda:
+        from discreet.learn.sgd.launching import begin, usable
+
+        if usable(total.device, total.dtype, total.numel()):
+            return begin(total, sigma, coarse_grid(sigma), given).finish()
     clean = torch.nan_to_num(total, nan=0.0, posinf=0.0, neginf=0.0)
-    return rounded(clean, sigma, coarse_grid(sigma), ahead.take(total.numel()), ahead.words)
+    found = rounded(clean, sigma, coarse_grid(sigma), ahead.take(total.numel()), ahead.words)
+    return found.to(given or total.dtype)

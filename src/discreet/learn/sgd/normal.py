@@ -131,6 +131,7 @@ def rounded(total: Tensor, sigma: float, grid: Fraction, draws: Draws, words: Wo
     for start in range(0, flat.numel(), step):
         part = slice(start, start + step)
         out[part], distance = cells(flat[part], draws.near[part], ratio, float(grid))
+        out[part] += 0.0  # a negative zero would tell the sign of the sum
         doubts.append(_beyond(distance, 0.5 - EDGE) + start)
     unsure = torch.unique(torch.cat([*doubts, draws.rest]))
     if unsure.numel():
@@ -176,7 +177,7 @@ def _decided(values: Tensor, ratio: float, grid: float, known: tuple[Tensor, Ten
     for i in _beyond((value - near).abs_(), 0.5 - FINE_EDGE).tolist():
         start = Fraction(float(cells[i])) + Fraction(ratio) * Fraction(float(low[i]))
         near[i] = _nearest(start, Fraction(ratio) * Fraction(float(width[i])), int(place[i]))
-    return (whole + near) * grid
+    return (whole + near) * grid + 0.0
 
 
 def _nearest(start: Fraction, width: Fraction, place: int) -> int:
@@ -195,25 +196,30 @@ def _rest(count: int, words: Words, device: torch.device) -> tuple[Tensor, Tenso
 
     A sign is the lowest bit of the word whose highest 53 are the coin of an attempt, which it does not depend on.
     """
-    low, width, taken, height, sums = _staircase(device)
     found: list[Tensor] = [torch.empty(4, 0, dtype=torch.float64, device=device)]
     missing = count
     while missing > 0:
         tries = 3 * missing + 32  # about four of ten are kept; a few too many save whole rounds
-        ticket, place, coin = words(3 * tries).view(3, tries)
-        sign = 1 - 2 * (coin & 1)
-        ticket = ticket >> (64 - TICKET_BITS) & ((1 << TICKET_BITS) - 1)
-        k = torch.searchsorted(sums, ticket, right=True).clamp(max=len(low) - 1)
-        place, coin = (part >> 11 & ((1 << 53) - 1) for part in (place, coin))
-        x = low[k] + width[k] * (place.double() * 2.0**-53)
-        left = (2 / torch.pi) ** 0.5 * torch.exp(-x * x / 2) - taken[k] - height[k] * (coin.double() * 2.0**-53)
-        kept = (left > 0) & (ticket < sums[-1])
-        for i in torch.nonzero((left.abs() <= _doubt(device)) & (ticket < sums[-1])).view(-1).tolist():
-            kept[i] = _accepted(int(k[i]), LazyUniform(int(place[i]), 53), LazyUniform(int(coin[i]), 53))
-        found.append(torch.stack([low[k], width[k], place.double(), sign.double()])[:, kept])
+        tried, kept = _tried(*words(3 * tries).view(3, tries))
+        found.append(tried[:, kept])
         missing -= found[-1].shape[1]
     whole = torch.cat(found, 1)[:, :count]
     return whole[0], whole[1], whole[2].long(), whole[3]
+
+
+def _tried(ticket: Tensor, place: Tensor, coin: Tensor) -> tuple[Tensor, Tensor]:
+    """Return low, width, place and sign of attempts at the rest, three words each, and which of them are kept."""
+    low, width, taken, height, sums = _staircase(ticket.device)
+    sign = 1 - 2 * (coin & 1)
+    ticket = ticket >> (64 - TICKET_BITS) & ((1 << TICKET_BITS) - 1)
+    k = torch.searchsorted(sums, ticket, right=True).clamp(max=len(low) - 1)
+    place, coin = (part >> 11 & ((1 << 53) - 1) for part in (place, coin))
+    x = low[k] + width[k] * (place.double() * 2.0**-53)
+    left = (2 / torch.pi) ** 0.5 * torch.exp(-x * x / 2) - taken[k] - height[k] * (coin.double() * 2.0**-53)
+    kept = (left > 0) & (ticket < sums[-1])
+    for i in torch.nonzero((left.abs() <= _doubt(ticket.device)) & (ticket < sums[-1])).view(-1).tolist():
+        kept[i] = _accepted(int(k[i]), LazyUniform(int(place[i]), 53), LazyUniform(int(coin[i]), 53))
+    return torch.stack([low[k], width[k], place.double(), sign.double()]), kept
 
 
 def _accepted(k: int, u: LazyUniform, coin: LazyUniform) -> bool:
@@ -260,8 +266,12 @@ def _doubt(device: torch.device) -> float:
     """Return how small a difference float64 leaves in doubt: infinite where ``exp`` is not to be trusted."""
     points = torch.linspace(0.0, 9.0, 64, dtype=torch.float64, device=device)
     found = (2 / torch.pi) ** 0.5 * torch.exp(-points * points / 2)
-    right = all(
-        abs(ball(Fraction(float(value))) - density(ball(Fraction(float(point))))) < DOUBT / 16
+    return DOUBT if _is_density(points, found) else float("inf")
+
+
+def _is_density(points: Tensor, found: Tensor) -> bool:
+    """Tell whether what was found for the half normal density is right, far below what is left in doubt."""
+    return all(
+        bool(abs(ball(Fraction(float(value))) - density(ball(Fraction(float(point))))) < DOUBT / 16)
         for value, point in zip(found.tolist(), points.tolist(), strict=True)
     )
-    return DOUBT if right else float("inf")

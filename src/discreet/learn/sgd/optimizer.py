@@ -56,10 +56,22 @@ class PrivateOptimizer(Optimizer):
         if closure is not None:
             raise InvalidParameter("a closure looks at the batch again, which is not accounted for. Step without one.")
         self.moved = False
+        if any(
+            p.grad is not None and p not in self.run.book.names for group in self.param_groups for p in group["params"]
+        ):
+            raise InvalidParameter(
+                "a parameter that is no part of this private training has a gradient, which is not clipped. Call "
+                "requires_grad_(False) and zero_grad() on what shall stay as it is."
+            )
         if self.run.add():
-            self.run.release()
+            self.finish()
+
+    def finish(self, sure: Callable[[], bool] = lambda: True) -> bool:
+        """Add noise to the sums of a complete step and move the parameters, if ``sure`` says that they may be used."""
+        self.moved = self.run.release(sure)
+        if self.moved:
             self.inner.step()
-            self.moved = True
+        return self.moved
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget gradients, as the inner optimizer does."""

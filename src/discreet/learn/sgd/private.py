@@ -1,5 +1,7 @@
 """The door to private training: a model, an optimizer and records in; the same three, private, out."""
 
+from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import torch
@@ -15,14 +17,23 @@ from discreet.learn.sgd.data import records_of
 from discreet.learn.sgd.optimizer import PrivateOptimizer
 from discreet.learn.sgd.plan import Clipping, Noise, Sampling, Training, steps_for, usual_batch
 from discreet.learn.sgd.progress import Progress
+from discreet.learn.sgd.replay import Replay
 from discreet.learn.sgd.rounding import largest_batch
 from discreet.learn.sgd.run import Run
 from discreet.learn.sgd.strategy import Strategy
 
 __all__ = ["Private", "private", "train"]
 
-LARGEST = 4096
+LARGEST = 8192
 """Rows of a physical batch on an accelerator, unless it is told otherwise; its memory may ask for fewer."""
+
+
+TILE = 64
+"""Physical batches on an accelerator have a multiple of so many rows, which its matrix products like."""
+
+LEAST = 8
+"""Rows of a physical batch on a processor: matrix products of one or two rows may round otherwise than those of many,
+and one more record would then change what all others give."""
 
 
 class Private(NamedTuple):
@@ -110,8 +121,15 @@ def private(
     return Private(model, wrapped, Batches(held, run, size=size, fill=fill, device=device, progress=shown))
 
 
-def train(parts: Private, criterion: Any) -> Run:  # noqa: ANN401  any function of outputs and targets
+def train(parts: Private, criterion: Any, *, after: Callable[[Run], None] | None = None) -> Run:  # noqa: ANN401
     """Run what is left of a training on records of inputs and targets.
+
+    ``after`` is called when a step has moved the parameters: there a rate is scheduled, a model is tried on held out
+    records, or weights are averaged. On an accelerator the passes are recorded once and played again, which saves the
+    time of starting them one by one; a loop of one's own does the same work more slowly.
+
+    A cross entropy that is a mean over what has a class is taken as the mean over all examples and positions: how many
+    have one, or what their weights add up to, would tell every example of the others.
 
     >>> model = nn.Linear(3, 1)
     >>> optimizer = torch.optim.Adam(model.parameters())
@@ -120,11 +138,31 @@ def train(parts: Private, criterion: Any) -> Run:  # noqa: ANN401  any function 
     >>> run.finished
     4
     """
+    loss = _of_each(criterion, parts.run.reduction)
     parts.model.train()
-    for inputs, targets in parts.batches:
-        criterion(parts.model(inputs), targets).backward()
-        parts.optimizer.step()
+    replay = Replay(parts.model, loss, parts.optimizer)
+    for batch in parts.batches:
+        if not replay(batch):
+            inputs, targets = batch
+            loss(parts.model(inputs), targets).backward()
+            parts.optimizer.step()
+        if after is not None and parts.optimizer.moved:
+            after(parts.run)
     return parts.run
+
+
+def _of_each(criterion: Any, reduction: str) -> Any:  # noqa: ANN401  any function of outputs and targets
+    """Return a criterion that has one term for each example, if torch's own says that it has not."""
+    said = getattr(criterion, "reduction", reduction)
+    if (said == "sum") != (reduction == "sum"):
+        raise InvalidParameter(
+            f"the criterion is a {said!r} over a batch, and private() was told reduction={reduction!r}; say the same."
+        )
+    if said != "mean" or not isinstance(criterion, nn.CrossEntropyLoss | nn.NLLLoss):
+        return criterion
+    each = copy(criterion)
+    each.reduction = "none"
+    return lambda outputs, targets: each(outputs, targets).mean()
 
 
 def _plan(
@@ -165,8 +203,8 @@ def _sizes(plan: Training, micro_batch: int | None, device: torch.device) -> tup
         raise InvalidParameter(f"micro_batch must be a whole number of at least 1, got {micro_batch!r}.")
     usual = plan.batch + 4 * int(plan.batch**0.5) + 1
     if device.type != "cpu":
-        size = min(micro_batch or LARGEST, usual)
+        size = min(micro_batch or LARGEST, -(-usual // TILE) * TILE)
         return size, size
     size = min(micro_batch or largest_batch(plan.rounding), usual)
-    fill = max(1, size // 8)
+    fill = max(min(LEAST, size), size // 8)
     return (size // fill) * fill, fill

@@ -20,6 +20,7 @@ holds for the last physical batch, whose padding may have another length on the 
 """
 
 from fractions import Fraction
+from functools import cache
 
 from discreet.errors import InvalidParameter
 
@@ -40,6 +41,7 @@ def share(rows: int, kind: str = "float32") -> Fraction:
     return 4 * rows * (rows * unit / (1 - rows * unit))
 
 
+@cache
 def largest_batch(rounding: Fraction | float, kind: str = "float32") -> int:
     """Return the most rows that may be added up at a time for rounding to stay within a declared share of the clip.
 

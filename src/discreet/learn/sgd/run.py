@@ -5,8 +5,7 @@ one back.
 """
 
 import math
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -15,8 +14,8 @@ from torch import Tensor
 from discreet.accounting import PrivacyLoss
 from discreet.errors import BudgetExceeded, InvalidParameter
 from discreet.learn.sgd.book import Book
-from discreet.learn.sgd.clipping import clipped
-from discreet.learn.sgd.distributed import add_up, leads, share_out
+from discreet.learn.sgd.clipping import Clipped, clipped
+from discreet.learn.sgd.distributed import add_up, leads, several, share_out
 from discreet.learn.sgd.noise import Ahead, noisy
 from discreet.learn.sgd.plan import Training
 from discreet.learn.sgd.rounding import largest_batch
@@ -29,19 +28,18 @@ __all__ = ["Moment", "Run"]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is public about one step: made of noisy sums alone."""
+    """What is public about one step: made of noisy sums alone. How long it took would tell how many took part."""
 
     step: int
     clip: float
     norm: float
-    seconds: float
 
 
 @dataclass(slots=True)
 class Run:
     """The state that batches and optimizer share.
 
-    ``totals`` and ``stream`` hold sums without noise while a step is under way; they are as private as the data.
+    ``total`` and ``stream`` hold sums without noise while a step is under way; they are as private as the data.
     """
 
     plan: Training
@@ -50,13 +48,12 @@ class Run:
     started: int = 0
     finished: int = 0
     clip: float = 0.0
-    moments: list[tuple[int, float, Tensor, float]] = field(default_factory=list)
-    totals: dict[Tensor, Tensor] = field(default_factory=dict)
+    moments: list[tuple[int, float, Tensor]] = field(default_factory=list)
+    total: Tensor | None = None
     balance: Tensor = field(default_factory=lambda: torch.zeros((), dtype=torch.float64))
     stream: Toeplitz | Tree | None = None
     mask: Tensor | None = None
     last: bool = False
-    since: float = field(default_factory=time.monotonic)
     ahead: Ahead = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,14 +70,19 @@ class Run:
     @property
     def history(self) -> list[Moment]:
         """What is public about every step that is done."""
-        return [Moment(step, clip, float(norm), seconds) for step, clip, norm, seconds in self.moments]
+        return [Moment(step, clip, float(norm)) for step, clip, norm in self.moments]
 
     def begin(self) -> int:
         """Count one more step, and return which it is."""
         if self.started >= self.plan.steps:
             raise BudgetExceeded(f"this training was planned for {self.plan.steps} steps, and all of them are done.")
+        if self.stream is not None and self.started != self.finished:
+            raise InvalidParameter(
+                "a step was left before its end. Noise that is correlated over steps is accounted for where none is "
+                "left out; resume the training from where it was saved last."
+            )
         self.started += 1
-        self.totals, self.balance = {}, torch.zeros((), dtype=torch.float64)
+        self.total, self.balance = None, torch.zeros((), dtype=torch.float64)
         return self.started - 1
 
     def open(self, mask: Tensor, *, last: bool) -> None:
@@ -97,23 +99,34 @@ class Run:
                 "there is no batch to step on. Take one from the batches, run one backward pass, then step once."
             )
         mask, self.mask = self.mask, None
+        flat, found = self.summed(mask)
+        self.keep(flat)
+        if self.plan.clipping == "adaptive":
+            self.balance += found.balance.to("cpu")
+        return self.last
+
+    def summed(self, mask: Tensor, *, wait: bool = True) -> tuple[Tensor, Clipped]:
+        """Return the clipped sums of all parameters in a row, of what the backward pass noted."""
         notes = self.book.close()
         scale = float(mask.shape[0]) if self.reduction == "mean" else 1.0
-        with torch.no_grad():
+        with torch.no_grad(), torch.autocast(mask.device.type, enabled=False):
             found = clipped(
-                notes, mask, clip=self.clip, scale=scale, groups=self.groups(), rows=largest_batch(self.plan.rounding)
+                notes,
+                mask,
+                clip=self.clip,
+                scale=scale,
+                groups=self.groups(),
+                rows=largest_batch(self.plan.rounding),
+                wait=wait,
             )
-            single = self.last and not self.totals
-            for parameter, total in found.sums.items():
-                if single:
-                    self.totals[parameter] = total
-                elif parameter in self.totals:
-                    self.totals[parameter] += total
-                else:
-                    self.totals[parameter] = total.to(torch.float64)
-            if self.plan.clipping == "adaptive":
-                self.balance += found.balance.to("cpu")
-        return self.last
+            return torch.cat([found.sums[parameter].flatten() for parameter in self.book.names]), found
+
+    def keep(self, flat: Tensor) -> None:
+        """Add the sums of one physical batch to those of the step, in float64 if there are several."""
+        if self.total is not None:
+            self.total += flat
+        else:
+            self.total = flat if self.last else flat.to(torch.float64)
 
     def groups(self) -> Sequence[Sequence[Tensor]]:
         """Return the parameters that are clipped together: all, or those of each module."""
@@ -125,18 +138,29 @@ class Run:
         return list(layers.values())
 
     @torch.no_grad()
-    def release(self) -> None:
-        """Add noise to the sums of the step and give every parameter its noisy gradient."""
+    def release(self, sure: Callable[[], bool] = lambda: True) -> bool:
+        """Add noise to the sums of the step and give every parameter its noisy gradient.
+
+        ``sure`` is asked when noise has been added, so that an accelerator is waited for once. If it says no, the noisy
+        sums are thrown away unseen, and nothing was released.
+        """
         plan = self.plan
         sigma = plan.sum_multiplier * self.clip * (1 + plan.rounding)
-        exact = add_up(torch.cat([self.totals[parameter].flatten() for parameter in self.book.names]))
-        self.totals = {}
+        assert self.total is not None  # noqa: S101 - a step that is complete has been added up
+        exact, self.total = add_up(self.total), None
+
+        kinds = {parameter.dtype for parameter in self.book.names}
+        given = kinds.pop() if len(kinds) == 1 and self.stream is None and not several() else None
 
         def blurred(values: Tensor) -> Tensor:
-            return noisy(values, sigma, plan.noise, self.ahead)
+            return noisy(values, sigma, plan.noise, self.ahead, given)
 
         if leads():
-            exact = blurred(exact) if self.stream is None else self.stream.release(exact, blurred)
+            exact = blurred(exact) if self.stream is None else self.stream.release(exact.double(), blurred)
+        elif self.stream is not None:
+            exact = exact.double()
+        if not sure():
+            return False
         found = share_out(exact) / plan.batch
         sizes = [parameter.numel() for parameter in self.book.names]
         for parameter, part in zip(self.book.names, torch.split(found, sizes), strict=True):
@@ -147,7 +171,8 @@ class Run:
         used = self.clip
         if plan.clipping == "adaptive":
             self._adapt()
-        self.moments.append((self.finished, used, found.norm(), time.monotonic() - self.since))
+        self.moments.append((self.finished, used, found.norm()))
+        return True
 
     def _adapt(self) -> None:
         """Move the clip towards the quantile (Andrew, Thakkar, McMahan and Ramaswamy, NeurIPS 2021), in steps of 0.2.

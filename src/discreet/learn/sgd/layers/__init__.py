@@ -62,5 +62,10 @@ def refuse(model: nn.Module) -> None:
                 f"{where} has max_norm or scale_grad_by_freq, by which what is in a batch changes the table without "
                 "noise. Build it without them."
             )
+        if isinstance(module, nn.MultiheadAttention) and not module.batch_first:
+            raise InvalidParameter(
+                f"{where} takes positions first and examples second, and would mix examples where it is given them "
+                "first. Build it with batch_first=True."
+            )
         if any(nn.parameter.is_lazy(parameter) for parameter in module.parameters(recurse=False)):
             raise InvalidParameter(f"{where} does not know its shape yet. Run the model once on made-up inputs first.")

@@ -5,8 +5,9 @@ image it is written down for all examples at once, and otherwise for a few at a 
 sum is then torch's own weight gradient, of output gradients that carry the weights.
 """
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,10 +17,10 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from discreet.learn.sgd.book import Book
-from discreet.learn.sgd.contributions import WRITTEN, Contribution, Each, Outer
+from discreet.learn.sgd.contributions import WRITTEN, Contribution, Each, Outer, share, single
 from discreet.learn.sgd.layers.applying import applied
 
-__all__ = ["Patches", "convolution"]
+__all__ = ["Patches", "Taps", "convolution"]
 
 Convolution = nn.Conv1d | nn.Conv2d | nn.Conv3d
 
@@ -71,10 +72,12 @@ def convolution(book: Book, module: nn.Module) -> Callable[..., Any]:
 def noted(inputs: Tensor, gradients: Tensor, shape: torch.Size, geometry: Geometry) -> Contribution:
     """Return gradients of single examples where they are small, and what they are made of where not."""
     made = Patches(inputs, gradients, shape, geometry)
-    size = shape.numel() * inputs.shape[0]
-    if made.by_positions and inputs.device.type != "cpu":
-        return made
-    return Each(made.each()) if size <= WRITTEN.get(inputs.device.type, 1 << 24) else made
+    small = shape.numel() * inputs.shape[0] <= WRITTEN.get(inputs.device.type, 1 << 24)
+    if inputs.device.type == "cpu":
+        return Each(made.each()) if small else made
+    if small and made.by_shifts:
+        return Taps(made.taps(), shape)
+    return Each(made.each()) if small and not made.by_positions else made
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,34 @@ class Patches:
         positions = self.gradients[0, 0].numel()
         return self.geometry.groups == 1 and 2 * positions**2 <= self.shape.numel()
 
+    @property
+    def by_shifts(self) -> bool:
+        """Whether a product for each tap of the kernel takes less room than patches, and channels fill the products."""
+        strides, channels = set(self.geometry.stride), self.shape[1]
+        taps, positions = math.prod(self.geometry.kernel), self.gradients[0, 0].numel()
+        return (
+            strides == {1} and self.geometry.groups == 1 and taps > 1 and channels >= 8 and self.shape[0] <= positions
+        )
+
+    def taps(self) -> Tensor:
+        """Return gradients of single examples as (taps of the kernel, examples, channels out, channels in).
+
+        Images and output gradients are laid out as rows of positions with the same padding, so that each tap of the
+        kernel sees the image shifted by so many rows: a view, of which nothing is copied.
+        """
+        kernel, _, padding, dilation, _ = self.geometry
+        padded = [n + 2 * pad for n, pad in zip(self.inputs.shape[2:], padding, strict=True)]
+        x = _in_rows(self.inputs, padded, padding)
+        gradients = _in_rows(self.gradients, padded, [0] * len(padded))
+        steps = [d * math.prod(padded[k + 1 :]) for k, d in enumerate(dilation)]
+        last = sum((k - 1) * step for k, step in zip(kernel, steps, strict=True))
+        left = gradients[:, : math.prod(padded) - last].transpose(1, 2)
+        found = x.new_empty(math.prod(kernel), x.shape[0], self.shape[0], self.shape[1])
+        for tap, places in enumerate(itertools.product(*map(range, kernel))):
+            shift = sum(place * step for place, step in zip(places, steps, strict=True))
+            torch.bmm(left, x[:, shift : shift + left.shape[2]], out=found[tap])
+        return found
+
     def squared_norms(self) -> Tensor:
         """Norms of gradients that are written down for a few examples at a time, or inner products of positions."""
         return torch.cat([part._norms() for part in self._parts(self.shape.numel())])  # noqa: SLF001
@@ -100,7 +131,18 @@ class Patches:
         if self.by_positions:
             patches = unfolded(self.inputs, self.geometry)[:, 0].transpose(1, 2)
             return Outer(self.gradients.flatten(2).transpose(1, 2), patches).squared_norms()
-        return Each(self._product()).squared_norms()
+        return Each(self._product()).squared_norms() + share(single(self.inputs[:0])) * self._length().square()
+
+    def _length(self) -> Tensor:
+        """Return the lengths of output gradients times those of their patches, added up over positions."""
+        groups, run = self.geometry.groups, (functional.conv1d, functional.conv2d, functional.conv3d)
+        x, gradients = (
+            part.reshape(len(part), groups, -1, *part.shape[2:]).square().sum(2)
+            for part in (single(self.inputs), single(self.gradients))
+        )
+        ones = x.new_ones(groups, 1, *self.geometry.kernel)
+        patches = run[x.dim() - 3](x, ones, None, *self.geometry[1:4], groups)
+        return (patches * gradients).clamp(min=0).sqrt().flatten(1).sum(1)
 
     def _parts(self, least: int) -> "list[Patches]":
         """Return the same in pieces, in which neither gradients nor patches take too much room."""
@@ -112,9 +154,11 @@ class Patches:
 
     def weighted_sum(self, weights: Tensor, /) -> Tensor:
         """The weight gradient of a batch whose output gradients carry the weights."""
-        spread = weights.to(self.gradients.dtype).view(-1, *[1] * (self.gradients.dim() - 1))
-        empty = self.inputs.new_empty(1).expand(self.shape)
-        _, found, _ = _backward(self.gradients * spread, self.inputs, empty, self.geometry, (False, True, False))
+        x, gradients = single(self.inputs), single(self.gradients)
+        spread = weights.to(gradients.dtype).view(-1, *[1] * (gradients.dim() - 1))
+        _, found, _ = _backward(
+            gradients * spread, x, x.new_empty(1).expand(self.shape), self.geometry, (False, True, False)
+        )
         assert found is not None  # noqa: S101 - it was asked for
         return found
 
@@ -159,6 +203,51 @@ class Patches:
             self.shape,
             self.geometry,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Taps:
+    """Gradients of single examples, written down tap by tap: (taps, examples, channels out, channels in)."""
+
+    parts: Tensor
+    shape: torch.Size
+
+    def squared_norms(self) -> Tensor:
+        """The sum of squares over all but the examples."""
+        wide = torch.float64 if self.parts.dtype == torch.float64 else torch.float32
+        found: Tensor = torch.linalg.vector_norm(self.parts.flatten(2), dim=2, dtype=wide).square().sum(0)
+        return found
+
+    def weighted_sum(self, weights: Tensor, /) -> Tensor:
+        """A vector times a matrix for each tap."""
+        return self.in_blocks(weights, len(weights))[0]
+
+    def in_blocks(self, weights: Tensor, rows: int, /) -> Tensor:
+        """Return the weighted sum of each block of so many examples."""
+        taps, examples = self.parts.shape[:2]
+        flat = single(self.parts).reshape(taps, examples // rows, rows, -1)
+        found = weights.to(flat.dtype).view(-1, 1, rows) @ flat
+        return found.permute(1, 3, 0, 2).reshape(-1, *self.shape)
+
+    def each(self) -> Tensor:
+        """The taps in their places."""
+        return self.parts.permute(1, 2, 3, 0).reshape(-1, *self.shape)
+
+    def finite(self, keep: Tensor, /) -> "Taps":
+        """The same with zeros."""
+        return Taps(torch.where(keep.view(1, -1, 1, 1), self.parts, self.parts.new_zeros(())), self.shape)
+
+    def some(self, rows: slice, /) -> "Taps":
+        """A part of the examples."""
+        return Taps(self.parts[:, rows], self.shape)
+
+
+def _in_rows(images: Tensor, padded: list[int], before: Sequence[int]) -> Tensor:
+    """Return (examples, positions, channels) with zeros around each image, ``before`` of them at the lower ends."""
+    found = images.new_zeros(images.shape[0], *padded, images.shape[1])
+    inside = tuple(slice(low, low + size) for low, size in zip(before, images.shape[2:], strict=True))
+    found[(slice(None), *inside)] = images.movedim(1, -1)
+    return found.flatten(1, -2)
 
 
 def unfolded(x: Tensor, geometry: Geometry) -> Tensor:

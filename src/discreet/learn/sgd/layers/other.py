@@ -5,6 +5,7 @@ its parameters, with examples along the first dimension of every tensor it takes
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import torch
@@ -35,7 +36,11 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
         finally:
             module.__dict__["forward"] = patched
         kept = [value.detach() if isinstance(value, Tensor) else value for value in inputs]
-        mapped = [isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == book.examples for value in kept]
+        common = _common(module, *args, **options)
+        mapped = [
+            isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == book.examples and value is not common
+            for value in inputs
+        ]
         if not any(mapped):
             raise InvalidParameter(
                 f"{type(module).__name__} took no tensor whose first dimension is the {book.examples} examples of the "
@@ -74,6 +79,14 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
         return trees.tree_unflatten(marked, form)
 
     return forward
+
+
+def _common(module: nn.Module, *args: Any, **options: Any) -> Tensor | None:  # noqa: ANN401  what the module takes
+    """Return the mask of positions that all examples share, however many they are."""
+    mask = None
+    if isinstance(module, nn.MultiheadAttention):
+        mask = signature(nn.MultiheadAttention.forward).bind(module, *args, **options).arguments.get("attn_mask")
+    return mask if mask is not None and mask.dim() == 2 else None
 
 
 class _Tap(torch.autograd.Function):
