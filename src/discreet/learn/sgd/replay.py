@@ -61,6 +61,13 @@ class Replay:
         run.mask, run.book.examples = None, None
         return True
 
+    def passes(self) -> None:
+        """Run forward and backward pass on the copies, clip and add up: what is recorded."""
+        inputs, targets = self.batch
+        self.criterion(self.model(inputs), targets).backward()
+        self.flat, found = self.run.summed(self.mask, wait=False)
+        self.finite = found.finite
+
     def _sure(self) -> bool:
         """Wait for the passes and tell whether all gradients were finite."""
         return bool(self.finite)
@@ -74,10 +81,7 @@ class Replay:
         torch.cuda.empty_cache()  # what earlier steps took is not needed beside what is recorded
         try:
             with torch.cuda.graph(graph):
-                inputs, targets = self.batch
-                self.criterion(self.model(inputs), targets).backward()
-                self.flat, found = self.run.summed(self.mask, wait=False)
-                self.finite = found.finite
+                self.passes()
         except Exception:  # whatever a model cannot do while it is recorded, it can do otherwise
             self.possible = False
         else:
