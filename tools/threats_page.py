@@ -50,27 +50,6 @@ def waits(number: int, room: str, rule: str, defence: str, source: str) -> Row:
 
 WAITING = (
     waits(
-        24,
-        "learning",
-        "Shuffled batches must not be charged as sampled ones.",
-        "The training loop draws its own Poisson samples; any other loader is charged without amplification.",
-        "Opacus issue 80; Chua et al., How Private are DP-SGD Implementations?, ICML 2024.",
-    ),
-    waits(
-        25,
-        "learning",
-        "The divisor of a gradient must not be the true number of records.",
-        "Gradients are divided by a declared constant.",
-        "Opacus issues 571 and 819.",
-    ),
-    waits(
-        26,
-        "learning",
-        "The sampling rate that is charged must be that of the sampler that runs.",
-        "The rate follows from a declared size, and unknown samplers are refused.",
-        "Opacus issue 813.",
-    ),
-    waits(
         29,
         "the service",
         "How long a query runs must not depend on the data.",
@@ -83,13 +62,6 @@ WAITING = (
         "Nothing exact may stand beside a noisy answer: row counts, bytes read, plans, cache hits, logs.",
         "Answers follow a fixed schema that has no place for them.",
         "General knowledge about query services.",
-    ),
-    waits(
-        59,
-        "learning",
-        "The smoothness of a loss function must be that of the data's norm, squared where it is squared.",
-        "Every estimator is audited at norms of 1, 10 and 100.",
-        "Found while comparing libraries: a logistic regression.",
     ),
 )
 

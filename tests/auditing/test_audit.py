@@ -298,7 +298,16 @@ def test_every_mechanism_is_registered():
     assert not missing, f"register these in discreet.auditing.registry: {sorted(missing)}"
 
 
-@pytest.mark.parametrize("entry", registered(), ids=lambda entry: entry.name)
+SLOW = ("adaptive tables", "spanning tree", "MWEM on tables")
+"""Each of their releases fits a model."""
+
+ENTRIES = [
+    pytest.param(entry, id=entry.name, marks=pytest.mark.slow if entry.name.startswith(SLOW) else ())
+    for entry in registered()
+]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
 def test_every_entry_releases_something(entry):
     """An entry that always raises could never be refuted."""
     for pair in entry.neighbours:
@@ -307,7 +316,7 @@ def test_every_entry_releases_something(entry):
             assert once(data) is not None
 
 
-@pytest.mark.parametrize("entry", registered(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", ENTRIES)
 def test_no_claim_of_ours_is_refuted(entry):
     found = examine(entry, TIERS["fast"])  # it draws from the secure source; alpha is 1e-9
     assert not found.refuted, str(found)

@@ -1,4 +1,4 @@
-"""Full tables are audited: the claim stands, and a claim of almost nothing falls."""
+"""Full tables are what is audited, and a claim of almost nothing falls; that the entries stand is in ``test_audit``."""
 
 import numpy as np
 import pytest
@@ -19,8 +19,7 @@ def test_tables_are_what_is_looked_at(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTRIES)
-def test_the_claim_stands_and_a_smaller_one_falls(name):
+def test_a_smaller_claim_falls(name):
     entry = ENTRIES[name]
     said = {"neighbours": list(entry.neighbours), "draws": 20_000, "seconds": 60}
-    assert not audit(entry.release, claims=entry.claims, **said).refuted
     assert audit(entry.release, claims=PrivacyLoss.pure(0.1).under(str(entry.claims.relation)), **said).refuted

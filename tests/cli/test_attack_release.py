@@ -15,6 +15,7 @@ QUICK = {
     "average": ["--most", "20"],
     "trace": ["--people", "20", "--attributes", "50"],
     "shadow": ["--records", "200", "--shadows", "4"],
+    "membership": ["--records", "120", "--shadows", "3"],
     "bits": ["--trials", "50"],
     "timing": ["--draws", "200"],
 }

@@ -92,7 +92,18 @@ def test_a_comparison_shouts_that_it_is_not_private(folder):
     assert done.exit_code == 0, done.output
     assert "NOT PRIVATE" in done.output
     assert "majority" in done.output
+    names = [line.split("  ")[0] for line in done.output.splitlines()]
+    assert names.count("table") == names.count("independent (yardstick)") == names.count("bayes (yardstick)") == 1
     assert "NOT" not in run("--out", "copy.parquet", "--column", "sex", "--yes").output
+
+
+def test_without_a_delta_the_yardstick_is_a_network(folder):
+    common = [word if word != "1e-6" else "0" for word in COMMON]
+    words = ["--out", "copy.csv", "--column", "sex", "--column", "age:bins=4", "--audit", "--yes"]
+    done = CliRunner().invoke(app, ["synthesize", "people.parquet", *common, *words])
+    assert done.exit_code == 0, done.output
+    assert "bayes (yardstick)" in done.output
+    assert "independent" not in done.output
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ show it; fifty do.
 
 Defence: one version, with noise on threshold and answers, a limit, and fresh noise for every value. The probability of
 long streams of replies is computed exactly for neighbours that press on it from both sides, and the replies of the
-code that runs are audited.
+code that runs are audited. Private multiplicative weights have no comparison of their own: theirs is this one, audited
+in the same way.
 Source: Lyu, Su and Li, Understanding the Sparse Vector Technique for Differential Privacy, VLDB 2017.
 """
 
@@ -19,7 +20,9 @@ import pytest
 import discreet as dp
 from discreet.auditing.zoo.sparse_vector import BROKEN
 from discreet.errors import BudgetExceeded, NoTheorem
+from discreet.mechanisms.comparisons import Reply
 from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.synthetic.multiplicative import PMW
 
 LENGTH = 60
 EPSILON = 1
@@ -180,3 +183,87 @@ def test_values_get_noise_of_their_own():
     assert min(r.gap for r in told) >= 0
     assert min(r.value for r in told) < 5 < max(r.value for r in told)
     assert abs(np.corrcoef([r.gap for r in told], [r.value for r in told])[0, 1]) < 0.8
+
+
+# The comparisons inside of private multiplicative weights ------------------------------------------------------------
+
+
+def weights_plan(**settings):
+    """Comparisons of five records."""
+    given = {"sizes": (4,), "size": 5, "alpha": 0.4, "relation": "replace_one", "epsilon": 2, "gate_noise": "laplace"}
+    return PMW(**given | {"updates": 1, "share": 0.1} | settings)
+
+
+ONE_WAY = ([[0], [0], [1], [1], [1]], [[0], [0], [0], [1], [1]])
+"""A record moves from the second question to the first: one answer grows, and the other falls."""
+
+
+class WithoutNoiseOnAnswers:
+    """Comparisons with a noisy threshold, and with answers as they are."""
+
+    def __init__(self, gate):
+        self.gate = gate
+
+    def open(self, counts):
+        noise = dp.Geometric(sensitivity=1, epsilon=1 / self.gate.scales[0])
+        self.counts, self.limit, self.exhausted = counts, self.gate.target + noise.release(0), False
+        return self
+
+    def answer(self, query):
+        self.exhausted = query(self.counts) >= self.limit
+        return Reply(self.exhausted)
+
+
+class WithoutALimit:
+    """Comparisons that begin anew, with a budget for one, each time they are over."""
+
+    exhausted = False
+
+    def __init__(self, gate):
+        self.gate = gate
+
+    def open(self, counts):
+        self.counts, self.inner = counts, self.gate.open(counts)
+        return self
+
+    def answer(self, query):
+        if self.inner.exhausted:
+            self.inner = self.gate.open(self.counts)
+        return self.inner.answer(query)
+
+
+def compared(plan, rows):
+    """Say for both questions whether their reply was measured."""
+    talk = plan.open(rows)
+    return tuple(int(talk.answer({0: value}).source == "measured") for value in (0, 1))
+
+
+def audited(plan):
+    return dp.audit(lambda rows: compared(plan, rows), claims=plan.loss, neighbours=[ONE_WAY], draws=4000, seconds=60)
+
+
+def broken(plan, gate):
+    object.__setattr__(plan, "gate", gate(plan.gate))
+    return plan
+
+
+def test_an_audit_of_comparisons_with_weights_finds_nothing():
+    assert not audited(weights_plan()).refuted
+
+
+def test_the_same_audit_refutes_weights_without_noise_on_answers():
+    assert audited(broken(weights_plan(), WithoutNoiseOnAnswers)).refuted
+
+
+def paid_for(plan):
+    """How many replies of a long conversation were measured."""
+    talk = plan.open([[i % 4] for i in range(5)])
+    return sum(talk.answer({0: i % 4}).source == "measured" for i in range(400))
+
+
+@pytest.mark.parametrize("updates", [1, 3])
+def test_weights_never_pay_for_more_replies_than_were_charged(updates):
+    plan = weights_plan(updates=updates)
+    assert plan.measurements == updates
+    assert max(paid_for(plan) for _ in range(10)) == updates
+    assert max(paid_for(broken(weights_plan(updates=updates), WithoutALimit)) for _ in range(10)) > updates

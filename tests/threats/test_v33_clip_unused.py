@@ -4,17 +4,22 @@ A library clamped its data into a new variable and went on with the old one. Eve
 for, a clamp ran, and the sensitivity was that of clamped values. One value far outside showed it.
 
 Defence: values exist only as whole numbers of steps between the bounds once they have been read; nothing keeps the
-originals.
+originals. Synthesizers read coded records through one door, which clamps codes, and a session hands them counts of rows
+that were bounded for each person.
 Source: OpenDP SmartNoise issue 622.
 """
 
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from discreet.mechanisms import Quantile
+import discreet as dp
+from discreet.mechanisms import DiscreteGaussian, Exponential, Geometric, Quantile
 from discreet.sensitivity import Mean, Sum, Variance, brute_force
+from discreet.session.synthesis.methods import METHODS
+from discreet.synthetic.multiplicative import MWEM, PMW
 
 FAR = [0, 1, 0.5, -1000, 1000.5, 10**9]
 QUERIES = {
@@ -62,3 +67,82 @@ def centred_before_the_clamp(rows):
 def test_the_check_catches_a_clamp_that_is_not_used(naive):
     assert not keeps(naive, 1)
     assert not same_as_clamped(naive)
+
+
+# Synthesizers: codes outside of their domain, and people with many rows ----------------------------------------------
+
+SIZES = (3, 2)
+WILD = [[10**9, -4], [-1, 1], [2, 0], [1, 7], [0, 1]]
+TAME = [[2, 0], [0, 1], [2, 0], [1, 1], [0, 1]]
+
+
+@pytest.fixture
+def without_noise(monkeypatch):
+    """Everything that is released is what it is computed from."""
+    for kind in (DiscreteGaussian, Geometric):
+        monkeypatch.setattr(kind, "release", lambda _, exact: np.asarray(exact))
+    monkeypatch.setattr(Exponential, "release", lambda _, scores: int(np.argmax(scores)))
+
+
+def whole_model(kind, rows):
+    return kind(sizes=SIZES, rho=1, relation="add_remove").release(rows).marginal((0, 1))
+
+
+SYNTHESIZERS = {name: one.mechanism for name, one in METHODS.items()} | {"mwem": MWEM}
+
+
+@pytest.mark.parametrize("kind", SYNTHESIZERS.values(), ids=SYNTHESIZERS)
+def test_codes_outside_count_as_the_ends_of_a_domain(kind, without_noise):
+    found = whole_model(kind, WILD)
+    assert np.allclose(found, whole_model(kind, TAME))
+    assert np.allclose(found, whole_model(kind, np.array(WILD)))
+    assert abs(found.sum() - 5) < 1e-6
+
+
+def test_conversations_count_codes_outside_as_the_ends(without_noise):
+    plan = PMW(sizes=SIZES, size=5, alpha=1, relation="replace_one", epsilon=1, direct=6)
+    told = [[plan.open(rows).answer({0: value}).value for value in range(3)] for rows in (WILD, TAME)]
+    assert told[0] == told[1] == [2, 1, 2]
+
+
+class ClampedAndForgotten:
+    """A synthesizer that clamps codes, and counts the others."""
+
+    def __init__(self, **_):
+        pass
+
+    def release(self, rows):
+        clamped = np.clip(np.array(rows), 0, np.array(SIZES) - 1)
+        assert (clamped >= 0).all()
+        self.table = np.zeros(SIZES)
+        for row in rows:
+            self.table[min(abs(row[0]), 2), min(abs(row[1]), 1)] += 1
+        return self
+
+    def marginal(self, _):
+        return self.table
+
+
+def test_the_check_catches_a_synthesizer_that_forgets_its_clamp():
+    assert not np.allclose(whole_model(ClampedAndForgotten, WILD), whole_model(ClampedAndForgotten, TAME))
+
+
+def copy_of(rows, **unit):
+    table = pa.table({"who": [who for who, _ in rows], "x": [x for _, x in rows]})
+    session = dp.Session(
+        table, name="t", schema={"x": dp.Values(["a", "b"])}, unit=dp.Person("who", **unit), budget=dp.Budget(8, 1e-6)
+    )
+    made = session.synthesize(epsilon=4, method="independent")
+    return np.array(made.measured[0].counts)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_person_with_a_thousand_rows_moves_a_copy_by_what_was_declared(without_noise):
+    others = [(i, "ab"[i % 2]) for i in range(20)]
+    for unit in ({"groups": 1, "rows": 2}, {"groups": 2, "rows": 3}):
+        moved = copy_of([*others, *[(99, "a")] * 1000, *[(99, "b")] * 500], **unit) - copy_of(others, **unit)
+        assert 0 < np.abs(moved).sum() <= unit["groups"] * unit["rows"]
+    unbounded = copy_of([*others, *[(99 + i, "a") for i in range(1000)]], groups=1, rows=2) - copy_of(
+        others, groups=1, rows=2
+    )
+    assert np.abs(unbounded).sum() == 1000  # so the check would see rows that nobody bounded

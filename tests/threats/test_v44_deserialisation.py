@@ -1,23 +1,29 @@
 """Records are read as data, never run.
 
 A pickle is a program: loading one runs what its author wrote, and so does a YAML loader with Python tags, an
-``eval`` of a repr, or a checkpoint that hides a pickle. Losses travel as JSON with known kinds and known fields, and
-no module of the package imports anything that could run what it reads.
+``eval`` of a repr, or a checkpoint that hides a pickle. Losses travel as JSON with known kinds and known fields, models
+as plain tensors, and no module of the package uses anything that could run what it reads.
 
-Defence: JSON with known kinds and known fields; no module imports anything that could run what it reads.
+Defence: JSON with known kinds and known fields, and safetensors with a digest for checkpoints of a training; no module
+imports or calls anything that could run what it reads.
 Source: CWE-502.
 """
 
 import ast
+import hashlib
+import io
 import json
 import pickle
 from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
 import discreet
 from discreet.accounting import PrivacyLoss
 from discreet.errors import UnknownKind
+from discreet.learn import sgd
 
 SOURCES = sorted(Path(discreet.__file__).parent.rglob("*.py"))
 MODULES = {
@@ -30,11 +36,12 @@ MODULES = {
     "marshal",
     "shelve",
     "yaml",
-    "torch",
     "jsonpickle",
 }
 CALLS = {"eval", "exec", "compile", "__import__"}
 ATTRIBUTES = {"read_pickle", "to_pickle", "allow_pickle"}
+OF_TORCH = {"load", "save", "hub", "package", "jit", "serialization"}
+"""Parts of torch that read or write pickles; the rest of it is arithmetic."""
 
 
 class Bomb:
@@ -60,12 +67,18 @@ def runs_what_it_reads(source):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names} & (MODULES - {"yaml"} if safe else MODULES)
+            found |= {a.name for a in node.names if a.name.startswith("torch.") and set(a.name.split(".")) & OF_TORCH}
         elif isinstance(node, ast.ImportFrom):
-            found |= {(node.module or "").split(".")[0]} & MODULES
+            module = (node.module or "").split(".")
+            found |= {module[0]} & MODULES
+            if module[0] == "torch":
+                found |= ({a.name for a in node.names} | set(module)) & OF_TORCH
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             found |= {node.func.id} & CALLS
         elif isinstance(node, ast.Attribute):
             found |= {node.attr} & ATTRIBUTES
+            if isinstance(node.value, ast.Name) and node.value.id in ("torch", "_torch"):
+                found |= {node.attr} & OF_TORCH
         elif isinstance(node, ast.keyword) and not _says_no(node):
             found |= {node.arg} & ATTRIBUTES
     return found
@@ -133,10 +146,77 @@ def test_no_module_can_run_what_it_reads():
         "def f(x):\n    return eval(x)",
         "numpy.load(path, allow_pickle=True)",
         "pandas.read_pickle(path)",
+        "import torch\ntorch.load(path)",
+        "import torch\ntorch.load(path, weights_only=True)",
+        "from torch import load",
+        "from torch.serialization import load as read",
+        "import torch.jit",
+        "import torch\ntorch.hub.load(name)",
     ],
 )
 def test_the_check_catches_modules_that_can(source):
     assert runs_what_it_reads(source)
+
+
+def training():
+    model = nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+    data = torch.zeros(8, 3), torch.zeros(8, 1)
+    return sgd.private(model, optimizer, data, records=8, batch=4, steps=2, noise_multiplier=1)
+
+
+def hidden(kind):
+    """Return a bomb as a plain pickle, and as torch writes it."""
+    if kind == "pickle":
+        return pickle.dumps(Bomb())
+    file = io.BytesIO()
+    torch.save({"weight": Bomb()}, file)
+    return file.getvalue()
+
+
+def resumed(folder):
+    sgd.resume(training(), folder)
+
+
+def careless(folder):
+    """Read every file of a checkpoint the way most people do."""
+    for name in ("model", "optimizer", "secret"):
+        try:
+            torch.load(io.BytesIO((folder / f"{name}.safetensors").read_bytes()), weights_only=False)
+        except Exception:
+            continue
+
+
+def goes_off(folder, name, bad, read, *, sealed):
+    """Hide a bomb in a checkpoint, with a digest that fits or not, read it, and tell whether the bomb went off."""
+    sgd.save(training(), folder)
+    if name == "training":
+        (folder / "training.json").write_bytes(bad)
+    else:
+        (folder / f"{name}.safetensors").write_bytes(bad)
+        told = json.loads((folder / "training.json").read_text())
+        if sealed:
+            told["digests"][name] = hashlib.sha256(bad).hexdigest()
+        (folder / "training.json").write_text(json.dumps(told))
+    Bomb.gone_off = False
+    read(folder)
+    return Bomb.gone_off
+
+
+@pytest.mark.parametrize("sealed", [True, False], ids=["its digest fits", "its digest does not"])
+@pytest.mark.parametrize("kind", ["pickle", "torch"])
+@pytest.mark.parametrize("name", ["model", "optimizer", "secret", "training"])
+def test_a_pickle_in_a_checkpoint_is_refused_and_not_loaded(tmp_path, name, kind, sealed):
+    def read(folder):
+        with pytest.raises(UnknownKind):
+            resumed(folder)
+
+    assert not goes_off(tmp_path, name, hidden(kind), read, sealed=sealed)
+
+
+@pytest.mark.parametrize("kind", ["pickle", "torch"])
+def test_the_check_catches_a_checkpoint_that_is_loaded_as_usual(tmp_path, kind):
+    assert goes_off(tmp_path, "model", hidden(kind), careless, sealed=True)
 
 
 def test_the_check_catches_a_loader_that_runs_pickles():

@@ -3,5 +3,15 @@
 from discreet.auditing.audit import Audit, audit
 from discreet.auditing.neighbours import hostile_neighbours
 from discreet.auditing.registry import Entry, register, registered
+from discreet.auditing.trained import TrainingAudit, audit_training
 
-__all__ = ["Audit", "Entry", "audit", "hostile_neighbours", "register", "registered"]
+__all__ = [
+    "Audit",
+    "Entry",
+    "TrainingAudit",
+    "audit",
+    "audit_training",
+    "hostile_neighbours",
+    "register",
+    "registered",
+]

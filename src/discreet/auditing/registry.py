@@ -5,15 +5,23 @@ A room that adds a private computation adds an entry here, or registers one from
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from discreet.accounting import PrivacyLoss
+from discreet.auditing.aim_entries import our_graphical_models
 from discreet.auditing.audit import MOST, Audit, audit
+from discreet.auditing.baseline_entries import our_baselines
+from discreet.auditing.copy_entries import our_copies
+from discreet.auditing.dual_entries import our_games
 from discreet.auditing.entries import Entry, our_mechanisms, our_theorems
 from discreet.auditing.estimator_entries import our_estimators
 from discreet.auditing.fitted_entries import our_dialogues, our_fitted
+from discreet.auditing.learn_entries import our_learning
 from discreet.auditing.queries import our_queries
+from discreet.auditing.sgd_entries import our_trainings
 from discreet.auditing.table_entries import our_tables
+from discreet.auditing.weights_entries import our_weights
 from discreet.errors import InvalidParameter
 
 __all__ = ["TIERS", "Entry", "Tier", "examine", "register", "registered"]
@@ -63,13 +71,23 @@ def register(
 
 
 def registered() -> tuple[Entry, ...]:
-    """Return all entries: our mechanisms, theorems of our accounting as releases, queries, and what was registered."""
+    """Return all entries: our mechanisms, theorems of our accounting as releases, queries, and what was registered.
+
+    Private learning is among them where scikit-learn and torch are there.
+    """
     return (
         *our_mechanisms(),
         *our_fitted(),
         *our_dialogues(),
         *our_tables(),
         *our_estimators(),
+        *our_graphical_models(),
+        *our_baselines(),
+        *our_copies(),
+        *our_games(),
+        *our_weights(),
+        *(our_learning() if find_spec("sklearn") else ()),
+        *(our_trainings() if find_spec("torch") else ()),
         *our_theorems(),
         *our_queries(),
         *REGISTRY.values(),

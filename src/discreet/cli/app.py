@@ -7,6 +7,7 @@ import typer
 
 from discreet._version import __version__
 from discreet.cli import (  # they add their commands to `attack` and `bench`
+    attack_extract,  # noqa: F401
     attack_linkage,  # noqa: F401
     attack_release,  # noqa: F401
     bench_dual,  # noqa: F401

@@ -208,13 +208,15 @@ def _ask(forecast: str, as_json: bool) -> None:
 
 
 def _compared(session: "Session", made: "Synthesis", target: str | None) -> Any:  # noqa: ANN401  a report
-    """Return how the copy compares with the real rows: errors of tables, associations, and predictions of a column."""
-    from discreet.session.synthesis.evaluating import real_codes
+    """Return how copy and yardsticks compare with the real rows: errors of tables, associations, and predictions."""
+    from discreet.session.synthesis.evaluating import real_codes, yardsticks
     from discreet.utility import compare
 
     sizes = tuple(one.size for one in made.codings)
     place = None if target is None else made.columns.index(target)
-    return compare(real_codes(session, made), {made.method: made.codes}, sizes, place)
+    with waiting("Comparing with the real rows"):
+        real = real_codes(session, made)
+        return compare(real, {made.method: made.codes, **yardsticks(real, made)}, sizes, place)
 
 
 def _write_report(made: "Synthesis", report: Path, epsilon: float, delta: float, unit: str, command: str) -> None:
@@ -243,7 +245,7 @@ def _write_report(made: "Synthesis", report: Path, epsilon: float, delta: float,
         budget=Budget(epsilon, delta),
         spent=1.0,
         tables=(table,),
-        warnings=tuple(note for note in made.notes if note.startswith("There are about")),
+        warnings=tuple(note for note in made.notes if note.startswith(("There are about", "No value of"))),
         reproduce=command,
         private=made.private,
     )

@@ -10,16 +10,21 @@ from discreet.plots.density import noise_distribution
 from discreet.plots.errors import ErrorLine, error_against_scale, ratio_map
 from discreet.plots.intervals import Panel, intervals
 from discreet.plots.slices import Slices, slices
+from discreet.plots.small import Small, small_curves
 from discreet.plots.tradeoff import error_against_epsilon
+from discreet.plots.trajectories import Landscape, Paths, trajectories
 from discreet.plots.vector import svg
 
 __all__ = [
     "Axis",
     "Curve",
     "ErrorLine",
+    "Landscape",
     "Mark",
     "Panel",
+    "Paths",
     "Slices",
+    "Small",
     "bars_with_error",
     "curves",
     "error_against_epsilon",
@@ -28,5 +33,7 @@ __all__ = [
     "noise_distribution",
     "ratio_map",
     "slices",
+    "small_curves",
     "svg",
+    "trajectories",
 ]
