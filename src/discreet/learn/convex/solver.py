@@ -28,7 +28,8 @@ ENOUGH = 0.9
 LOWERED = 0.1
 NOTICED: float = 2.0**-40
 """What rounding could make of a difference of two values of the objective."""
-HALVINGS = 20
+HALVINGS = 60
+"""Down to what float64 can tell: the minimum may lie that close to where the slope of a record begins to turn."""
 
 Point = npt.NDArray[np.generic]
 
