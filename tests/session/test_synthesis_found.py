@@ -75,4 +75,5 @@ def test_a_column_of_which_nothing_may_be_shown_is_missing_everywhere():
         copy = opened.synthesize(epsilon=1, columns=["name", "ok"], method="table")
     assert copy.codings[0].values == ()
     assert set(copy.rows()["name"]) == {None}
+    assert any("No value of name could be shown" in note for note in copy.notes)
     assert "canary" not in copy.to_json()

@@ -1,4 +1,4 @@
-"""The synthesizers as they are audited, and that the audit could find something."""
+"""An audit of the synthesizers finds a claim that is far too small; that theirs stand is in ``test_audit``."""
 
 import pytest
 
@@ -9,13 +9,6 @@ from discreet.auditing.audit import audit
 pytestmark = pytest.mark.slow
 
 ENTRIES = {entry.name: entry for entry in our_graphical_models()}
-
-
-@pytest.mark.parametrize("name", sorted(ENTRIES))
-def test_no_audit_refutes_what_is_claimed(name):
-    entry = ENTRIES[name]
-    found = audit(entry.release, claims=entry.claims, neighbours=list(entry.neighbours), draws=300, seconds=600)
-    assert not found.refuted, str(found)
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(ENTRIES) if "replace_one" in name])

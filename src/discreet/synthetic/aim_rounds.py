@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from time import perf_counter
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +100,10 @@ class Tables:
 
         Whole numbers, so that nothing is rounded: a record more or less changes it by ``GRID`` at most.
         """
-        return int(np.abs(self.table(attributes) * GRID - expected).sum())
+        table: npt.NDArray[Any] = self.table(attributes)
+        if table.sum() > LARGEST_TOTAL:
+            table = table.astype(object)
+        return int(np.abs(table * GRID - expected).sum())
 
 
 def expected_tables(model: GraphicalModel, candidates: Iterable[Attributes]) -> Mapping[Attributes, Int64]:

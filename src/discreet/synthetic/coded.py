@@ -24,7 +24,10 @@ Int64 = npt.NDArray[np.int64]
 
 FAR = 1 << 40
 MOST_ALIKE = 1 << 32
-"""The largest number of records in one row of a tally; sums over all rows stay exact."""
+"""The largest number of records in one row of a tally; sums over all rows fit into 64 bits."""
+
+EXACT = 1 << 53
+"""Whole numbers up to this are floats exactly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +47,10 @@ class Tallied:
         for i in attributes:
             place = place * sizes[i] + self.codes[:, i]
         shape = tuple(sizes[i] for i in attributes)
+        if int(self.counts.sum()) > EXACT:  # which floats, that are faster, would round
+            whole = np.zeros(math.prod(shape), dtype=np.int64)
+            np.add.at(whole, place, self.counts)
+            return whole.reshape(shape)
         sums = np.bincount(place, weights=self.counts, minlength=math.prod(shape))
         return sums.astype(np.int64).reshape(shape)
 
@@ -82,11 +89,11 @@ def codes_of_rows(data: Any, columns: int, farthest: int) -> Int64:  # noqa: ANN
     >>> codes_of_rows(np.array([[1, 2], [3, np.nan]]), 2, 9).tolist()
     [[1, 2], [3, 0]]
     """
-    if not hasattr(data, "__array__"):
+    array = np.asarray(data) if hasattr(data, "__array__") else None
+    if array is None or (array.dtype.kind == "O" and array.ndim == 1):  # rows of different lengths make such an array
         with Silence():
-            listed = [_row(record, columns, farthest) for record in rows_of(data)]
+            listed = [_row(record, columns, farthest) for record in rows_of(data if array is None else array)]
         return np.array(listed, dtype=np.int64).reshape(-1, columns)
-    array = np.asarray(data)
     if array.shape == (0,):  # of no rows
         array = array.reshape(0, columns).astype(np.int64)
     if array.ndim != 2 or array.dtype.kind not in "biufO":

@@ -23,10 +23,14 @@ Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merging:
-    """The new code of each value of each attribute, and the share of each value in what has its new code."""
+    """The new code of each value of each attribute, and the share of each value in what has its new code.
+
+    ``first`` are the measurements by all values that both were read from.
+    """
 
     places: Sequence[Int64]
     shares: Sequence[Floats]
+    first: Sequence[Measured]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -48,8 +52,11 @@ class Merging:
         return Measured(one.attributes, counts, one.sigma)
 
     def parted(self, model: GraphicalModel) -> GraphicalModel:
-        """Return a model of new codes as one of all values."""
-        return model.refined(self.places, self.shares)
+        """Return a model of new codes as one of all values; it was fitted to the first measurements before others.
+
+        They stay with it by all values: that values were put together must not hide what was told of them.
+        """
+        return model.refined(self.places, self.shares, self.first)
 
 
 def merging(first: Sequence[Measured], deviations: float, whole: Collection[int] = ()) -> Merging:
@@ -70,4 +77,4 @@ def merging(first: Sequence[Measured], deviations: float, whole: Collection[int]
         np.add.at(sums, code, weights)
         places.append(code)
         shares.append(weights / sums[code])
-    return Merging(places, shares)
+    return Merging(places, shares, first)

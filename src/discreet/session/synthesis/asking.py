@@ -277,16 +277,21 @@ def _mechanism(plan: Plan) -> str:
 
 
 def _cautions(joint: JointSynthesis, total: float, beta: float) -> list[str]:
-    """Say which columns have so many values that their counts drown in noise, by the released number of rows."""
+    """Say which columns tell nothing or drown in noise, by what was released: values found, and the number of rows."""
+    empty = [one.name for one in joint.codings if not one.edges and not one.values]
+    told = [
+        f"No value of {name} could be shown, so it is missing in every row. Declare its values, or spend more."
+        for name in empty
+    ]
     drowned = [
         name
         for (name, deviation), size in zip(joint.parts(), joint.lengths, strict=False)
-        if deviation and joint.half_width(deviation, beta) > total / size
+        if name not in empty and deviation and joint.half_width(deviation, beta) > total / size
     ]
     if not drowned:
-        return []
+        return told
     few = f"There are about {total:,.0f} rows. That is few for the values of {', '.join(drowned)}: most of their "
-    return [few + "counts are smaller than the noise. Cut them more coarsely, leave some out, or spend more."]
+    return [*told, few + "counts are smaller than the noise. Cut them more coarsely, leave some out, or spend more."]
 
 
 def _text(table: str, asked: Synthetic, found: Sequence[Coding | Pending]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
+from math import floor, log10
 from typing import Literal
 from unicodedata import normalize
 
@@ -16,7 +17,7 @@ from discreet.session.answer import Answer
 from discreet.session.sources import Attached
 from discreet.tables.aggregates import count, quantiles
 from discreet.tables.expressions import Expression, Name
-from discreet.tables.kinds import Interval, Kind, Value
+from discreet.tables.kinds import LIMIT, Interval, Kind, Value
 from discreet.tables.query import Query
 from discreet.tables.schema import Column
 from discreet.tables.synthetic import Coding, Cut, Synthetic, even_edges
@@ -71,7 +72,7 @@ class Pending:
         if self.interval is not None:
             return Coding(self.name, self.kind, edges=self._edges(answer), nulls=self.nulls, source="released")
         counts = answer.columns[COUNTED].value
-        pairs = [(value, n) for value, n in zip(answer.keys[self.name], counts, strict=True) if value is not None]
+        pairs = [(value, n) for value, n in zip(answer.keys[self.name], counts, strict=True) if _askable(value)]
         first = sorted(pairs, key=lambda pair: (-float(pair[1] or 0), str(pair[0])))
         alike = {normalize("NFC", value) if isinstance(value, str) else value: value for value, _ in reversed(first)}
         kept = [value for value, _ in first if value in alike.values()][: self.most]
@@ -83,7 +84,7 @@ class Pending:
         low, high = self.interval.low, self.interval.high
         told = [one.value[0] for one in answer.columns.values()]
         numbers = [Fraction(one) for one in told if isinstance(one, int | float)]
-        inside = {Fraction(round(one)) if self.kind == "int" else one for one in numbers}
+        inside = {Fraction(round(one)) if self.kind == "int" else _short(one, high - low) for one in numbers}
         return (low, *sorted(one for one in inside if low < one < high), high)
 
 
@@ -206,3 +207,20 @@ def _stand_in(kind: Kind, place: int) -> Value:
     if kind == "date":
         return date(2000, 1, 1) + timedelta(days=place)
     return place if kind == "int" else f"value {place}"
+
+
+def _short(number: Fraction, width: Fraction) -> Fraction:
+    """Return a number to about a thousandth of a width, in few decimal digits: nobody needs more of a noisy edge.
+
+    >>> float(_short(Fraction(4619.426666460349), Fraction(60_000))), float(_short(Fraction(1, 3), Fraction(1)))
+    (4620.0, 0.333)
+    """
+    step = Fraction(10) ** (floor(log10(width)) - 3)
+    return Fraction(float(round(number / step) * step))
+
+
+def _askable(value: Value) -> bool:
+    """Tell whether an engine can be asked for a value that was found; any other stays missing, as rare ones do."""
+    if isinstance(value, str):
+        return "\0" not in value
+    return value is not None and (type(value) is not int or abs(value) <= LIMIT)

@@ -42,6 +42,7 @@ from discreet.synthetic.dual_query.records import SyntheticRecords
 from discreet.synthetic.dual_query.response import Search, response
 from discreet.synthetic.dual_query.transcript import Transcript
 from discreet.synthetic.operators.operator import positive_size
+from discreet.synthetic.operators.whole import clamped
 from discreet.synthetic.records import check_records
 from discreet.units import Relation, check_relation
 
@@ -209,10 +210,9 @@ class DualQuery(Faces):
         resume: Transcript | None = None,
     ) -> SyntheticRecords:
         """Return synthetic records of people of whom somebody else has counted how many satisfy each query."""
-        exact = np.asarray(counts)
-        if exact.shape != (len(self.queries),) or exact.dtype.kind not in "iu":
-            raise InvalidInput("there is a whole count for each query.")
-        exact = np.clip(exact.astype(np.int64), 0, self.size)
+        exact = clamped(counts, 0, self.size, otherwise=(refusal := "there is a whole count for each query."))
+        if exact.shape != (len(self.queries),):
+            raise InvalidInput(refusal)
         played = self._resumed(resume)
         made = np.empty((self.rounds, len(self.queries.sizes)), dtype=np.int32)
         made[: len(played)] = played

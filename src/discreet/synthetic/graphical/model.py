@@ -68,8 +68,15 @@ class GraphicalModel:
             return np.asarray((summed(table, axes)) * self.total)
         return self._branches.marginal(wanted) * self.total
 
-    def refined(self, places: Sequence[npt.NDArray[np.int64]], shares: Sequence[Floats]) -> "GraphicalModel":
+    def refined(
+        self,
+        places: Sequence[npt.NDArray[np.int64]],
+        shares: Sequence[Floats],
+        first: Sequence[Measured] = (),
+    ) -> "GraphicalModel":
         """Return the model on finer values: value v of attribute i is ``places[i][v]`` here, with a share of it.
+
+        ``first`` are noisy tables by finer values, of which as many of the model's own were put together first.
 
         >>> from discreet.synthetic.graphical.junction_tree import junction_tree
         >>> coarse = GraphicalModel(junction_tree((2,), [(0,)]), [np.log([1.0, 3.0])], 8.0)
@@ -77,7 +84,11 @@ class GraphicalModel:
         [2.0, 3.0, 3.0]
         """
         sizes = tuple(len(one) for one in places)
-        kept = [one for one in self.measurements if one.counts.shape == tuple(sizes[i] for i in one.attributes)]
+        kept = [
+            Measured(one.attributes, one.counts[np.ix_(*(places[i] for i in one.attributes))], one.sigma)
+            for one in self.measurements[len(first) :]
+            if all(_renames(places[i], self.sizes[i]) for i in one.attributes)
+        ]
         seen: set[int] = set()
         potentials = []
         for clique, table in zip(self.tree.cliques, self.potentials, strict=True):
@@ -90,4 +101,9 @@ class GraphicalModel:
                         finer = finer + broadcast(np.log(shares[i]), (i,), clique)
             potentials.append(finer)
         tree = JunctionTree(sizes, self.tree.cliques, self.tree.parents)
-        return GraphicalModel(tree, potentials, self.total, kept)
+        return GraphicalModel(tree, potentials, self.total, [*first, *kept])
+
+
+def _renames(places: npt.NDArray[np.int64], size: int) -> bool:
+    """Tell whether each of so many values is one finer value, perhaps in another order."""
+    return len(places) == size == np.unique(places).size

@@ -36,6 +36,7 @@ from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.geometric import Geometric
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import NOT_GIVEN, store
+from discreet.synthetic.aim_rounds import Worked
 from discreet.synthetic.budgets import largest_rho
 from discreet.synthetic.graphical.factor import Attributes
 from discreet.synthetic.graphical.model import GraphicalModel
@@ -193,10 +194,11 @@ class MWEM(Faces):
     ) -> GraphicalModel:
         """Return a model of the records.
 
-        All rounds are run however long they take; when ``seconds`` have passed, measurements are replayed less often.
-        How long that takes depends on what was released and on the number of distinct records, which is not hidden.
+        All rounds are run however long they take; when ``seconds`` were spent on replaying measurements, they are
+        replayed less often. How long that takes depends on what was released alone: reading and counting records,
+        choices and noise are not timed.
         """
-        deadline = None if seconds is None else time.monotonic() + seconds
+        worked = Worked()
         counts, weights = Counts(records, self.sizes), self._first()
         total = self._total(counts)
         scores = _Scores(self, counts)
@@ -209,7 +211,9 @@ class MWEM(Faces):
             chosen = open_ones[self.choice.release([scores(one, weights, total) for one in open_ones])]
             noisy = self.noise.release(counts.table(chosen)).astype(np.float64)
             lessons.append(Lesson(chosen, noisy, self.deviation))
-            replayed(weights, lessons, total, self.update, zeros=self.zeros, deadline=deadline)
+            deadline = None if seconds is None else time.monotonic() + seconds - worked.seconds
+            with worked:
+                replayed(weights, lessons, total, self.update, zeros=self.zeros, deadline=deadline)
             seen += [weights.copy()] if self.average else []
             if progress is not None:
                 progress("rounds", done + 1, self.rounds)
