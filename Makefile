@@ -50,6 +50,10 @@ bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in thei
 	$(BIN)/python bench/hierarchy.py
 	$(BIN)/python bench/selector.py
 	$(BIN)/python bench/private_keys.py
+	$(BIN)/python bench/synthetic.py
+	$(BIN)/python bench/multiplicative_weights.py
+	$(BIN)/python bench/learn_convex.py
+	$(BIN)/python bench/learn_cpu.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/
 	$(BIN)/python tools/threats_page.py

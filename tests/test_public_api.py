@@ -17,7 +17,7 @@ NAMES = """
 
 HEAVY = (
     *("alembic", "altair", "duckdb", "jinja2", "pandas", "pyarrow", "pydantic", "pyspark", "pytest", "rich", "scipy"),
-    *("sqlalchemy", "sqlglot", "typer", "vl_convert", "yaml"),
+    *("sklearn", "sqlalchemy", "sqlglot", "torch", "typer", "vl_convert", "yaml"),
 )
 
 
@@ -30,3 +30,9 @@ def test_importing_loads_nothing_heavy():
     code = "import sys, discreet; print(' '.join(m for m in sys.modules if '.' not in m))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not set(HEAVY) & set(loaded)
+
+
+def test_learning_is_reached_by_its_name_and_loaded_late():
+    code = "import sys, discreet as dp; dp.learn.ERM; assert 'torch' not in sys.modules; print(dp.learn.private.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "private"

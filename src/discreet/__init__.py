@@ -167,4 +167,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:  # noqa: ANN401  a ledger's database is optional, and slow to import
     if name == "Ledger":
         return import_module("discreet.ledger").Ledger
+    if name == "learn":
+        return import_module("discreet.learn")
     raise AttributeError(f"discreet has no {name}")
