@@ -36,9 +36,9 @@ def test_the_loss_is_that_of_all_parts(relation, mended):
     assert tree.loss.rho <= 0.3 * (1 + 1e-9)
     assert tree.loss.rho >= 0.3 * (1 - 1e-6)
     squared = 1 if relation == "add_remove" else 2
-    assert float(tree.singles.sigma) ** 2 == pytest.approx(squared * 3 / (2 * 0.3 / 5))
-    assert float(tree.pairs.sigma) ** 2 == pytest.approx(squared * rounds / (2 * 0.3 * 3 / 5))
-    assert float(tree.choice.epsilon) ** 2 / 8 == pytest.approx(0.3 / 5 / rounds)
+    assert float(tree.singles.sigma) ** 2 == pytest.approx(squared * 3 / (2 * 0.3 / 3))
+    assert float(tree.pairs.sigma) ** 2 == pytest.approx(squared * rounds / (2 * 0.3 * 17 / 30))
+    assert float(tree.choice.epsilon) ** 2 / 8 == pytest.approx(0.3 / 10 / rounds)
     assert tree.choice.sensitivity == squared * GRID
     parts = PrivacyLoss.total([3 * tree.singles.loss, rounds * tree.pairs.loss, rounds * tree.choice.loss])
     assert tree.loss.epsilon(1e-6) == pytest.approx(parts.epsilon(1e-6))

@@ -127,8 +127,8 @@ def test_the_check_catches_a_synthesizer_that_forgets_its_clamp():
     assert not np.allclose(whole_model(ClampedAndForgotten, WILD), whole_model(ClampedAndForgotten, TAME))
 
 
-def copy_of(rows, **unit):
-    table = pa.table({"who": [who for who, _ in rows], "x": [x for _, x in rows]})
+def counts_of(people, **unit):
+    table = pa.table({"who": [who for who, _ in people], "x": [x for _, x in people]})
     session = dp.Session(
         table, name="t", schema={"x": dp.Values(["a", "b"])}, unit=dp.Person("who", **unit), budget=dp.Budget(8, 1e-6)
     )
@@ -140,9 +140,9 @@ def copy_of(rows, **unit):
 def test_a_person_with_a_thousand_rows_moves_a_copy_by_what_was_declared(without_noise):
     others = [(i, "ab"[i % 2]) for i in range(20)]
     for unit in ({"groups": 1, "rows": 2}, {"groups": 2, "rows": 3}):
-        moved = copy_of([*others, *[(99, "a")] * 1000, *[(99, "b")] * 500], **unit) - copy_of(others, **unit)
+        moved = counts_of([*others, *[(99, "a")] * 1000, *[(99, "b")] * 500], **unit) - counts_of(others, **unit)
         assert 0 < np.abs(moved).sum() <= unit["groups"] * unit["rows"]
-    unbounded = copy_of([*others, *[(99 + i, "a") for i in range(1000)]], groups=1, rows=2) - copy_of(
+    unbounded = counts_of([*others, *[(99 + i, "a") for i in range(1000)]], groups=1, rows=2) - counts_of(
         others, groups=1, rows=2
     )
     assert np.abs(unbounded).sum() == 1000  # so the check would see rows that nobody bounded

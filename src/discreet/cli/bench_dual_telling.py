@@ -35,7 +35,7 @@ def table_of(found: Experiment) -> Rows:
         memory = f"{mine.memory / 2**30:.1f}"
         rows.append(
             [
-                f"{mine.at:,.6g}",
+                f"{mine.at:,.10g}",
                 *cells,
                 f"{sum(mine.mean) / len(mine.mean):.4f}",
                 f"{mine.seconds:.1f}",

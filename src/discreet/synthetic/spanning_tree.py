@@ -1,8 +1,8 @@
 """Synthetic data from the pairs of attributes that matter: a maximum spanning tree found privately, and mended.
 
 McKenna, Miklau and Sheldon, "Winning the NIST Contest: A Scalable and General Approach to Differentially Private
-Synthetic Data", Journal of Privacy and Confidentiality 2021 (MST). A fifth of the budget measures all single
-attributes. Values that drown in its noise are put together. A fifth chooses pairs, one after the other, by the
+Synthetic Data", Journal of Privacy and Confidentiality 2021 (MST). A third of the budget measures all single
+attributes. Values that drown in its noise are put together. A tenth chooses pairs, one after the other, by the
 exponential mechanism: how far the pair is from independence, among those that close no cycle. The rest measures the
 chosen pairs, and the model is the tree of them. (The authors give a third to each part; pairs have the most entries.)
 
@@ -59,7 +59,7 @@ __all__ = ["SpanningTree"]
 Int64 = npt.NDArray[np.int64]
 Progress = Callable[[str, int, int], None]
 
-SINGLES, CHOICES, PAIRS = Fraction(1, 5), Fraction(1, 5), Fraction(3, 5)
+SINGLES, CHOICES, PAIRS = Fraction(1, 3), Fraction(1, 10), Fraction(17, 30)
 """How the budget is shared."""
 
 RARE = 3.0
@@ -279,7 +279,7 @@ class SpanningTree(Faces):
     def _fitting(self, sizes: tuple[int, ...], sets: Iterable[Attributes]) -> list[Attributes]:
         """Return the pairs with which a model of some tables stays small; it may be too large as it is."""
         growth = self._growth(sizes, sets)
-        found = []
+        found: list[Attributes] = []
         for pair in combinations(range(len(sizes)), 2):
             merged, whole = growth.cells_with(pair)
             if merged <= SMALL and whole <= FINER:

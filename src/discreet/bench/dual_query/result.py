@@ -91,8 +91,8 @@ class Experiment:
             ],
             _axis(self.kind),
             plots.Axis(title="largest error of a query", log=True),
-            title=f"Largest error against {_words(self.kind)}: {self.data}",
-            subtitle=self.words,
+            title=f"Largest error against {_words(self.kind)}",
+            subtitle=f"{self.data}: {self.words}",
         )
 
     def plot_seconds(self) -> Any:  # noqa: ANN401  an altair chart
@@ -103,8 +103,8 @@ class Experiment:
             [line],
             _axis(self.kind),
             plots.Axis(title="seconds", log=True),
-            title=f"Processor time against {_words(self.kind)}: {self.data}",
-            subtitle=self.words,
+            title=f"Processor time against {_words(self.kind)}",
+            subtitle=f"{self.data}: {self.words}",
         )
 
     def to_json(self) -> str:
