@@ -33,6 +33,6 @@ def test_importing_loads_nothing_heavy():
 
 
 def test_learning_is_reached_by_its_name_and_loaded_late():
-    code = "import sys, discreet as dp; dp.learn.ERM; assert 'torch' not in sys.modules; print(dp.learn.private.__name__)"
+    code = "import sys, discreet as d; d.learn.ERM; assert 'torch' not in sys.modules; print(d.learn.private.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "private"

@@ -103,7 +103,7 @@ MISTAKES = [
     ("[meal, shop, trip]", "[1.5]", 10, "Write decimals in quotes"),
     # Releases.
     ("- table: by_kind\n", "- tabel: by_kind\n", 15, "Did you mean table?"),
-    ("- table: by_kind\n", "- map: by_kind\n", 15, "There are table, histogram, quantiles, workload, hierarchy and synthesize."),
+    ("- table: by_kind\n", "- map: by_kind\n", 15, "quantiles, workload, hierarchy and synthesize."),
     ("- table: by_kind\n", "- table: ../by_kind\n", 15, "Write a name such as by_city."),
     ("- table: by_kind_fields", "- table: BY_KIND", 21, "Give one another name."),
     ("- histogram: ages", "- histogram: ages\n    table: ages", 25, "Write a release for each."),

@@ -301,7 +301,7 @@ def test_intervals_of_bins_hold_as_often_as_they_say():
             key = (joint.grids[0].place(value),)
             counts[key] = counts.get(key, 0) + 1
         level, inside, runs = 0.8, 0, 0
-        for _ in range(20):
+        for _ in range(100):
             keys, columns = joint.release(counts, "n", 1 - level)
             for low, high, a, b in zip(*keys.values(), columns["n"].low, columns["n"].high, strict=True):
                 inside += a <= ((x >= low) & (x < high)).sum() <= b

@@ -27,8 +27,9 @@ IMPORTED_AS = {
     "vl-convert-python": "vl_convert",
     "PyYAML": "yaml",
     "pydantic-core": "pydantic_core",
+    "scikit-learn": "sklearn",
 }
-USERS = ("plots", "report", "cli", "tables", "postgres", "spark", "ledger", "publish")
+USERS = ("plots", "report", "cli", "attack", "tables", "postgres", "spark", "learn", "ledger", "publish")
 CORE = 4
 
 
@@ -37,10 +38,14 @@ def name_of(requirement):
 
 
 def declared(path=Path()):
-    """Return the modules that users get, by the extras that are not for developers; a plugin of pytest has pytest."""
+    """Return the modules that users get, by the extras that are not for developers.
+
+    A plugin of pytest has pytest. Triton comes with torch where there is a device for it.
+    """
     extras = [PROJECT["optional-dependencies"][extra] for extra in USERS]
     names = [name_of(r) for group in (PROJECT["dependencies"], *extras) for r in group]
-    return {IMPORTED_AS.get(name, name) for name in names} | ({"pytest"} if path.name == "plugin.py" else set())
+    more = {"plugin.py": {"pytest"}, "kernels.py": {"triton"}}.get(path.name, set())
+    return {IMPORTED_AS.get(name, name) for name in names} | more
 
 
 def faults(source, known):
@@ -82,7 +87,7 @@ def test_every_dependency_has_a_least_version_and_a_tested_one(requirement):
 @pytest.mark.parametrize(
     "source",
     [
-        "import sklearn",
+        "import jax",
         "from statsmodels.api import OLS",
         "from scipy._lib import doccer",
         "from scipy.stats._stats_py import trim1",

@@ -71,6 +71,9 @@ Progress = Callable[[str, int, int], None]
 ROUNDS = 4
 """A round starts with the budget divided by so many times the number of attributes."""
 
+SINGLES = Fraction(9, 40)
+"""How much of the budget goes to single attributes, before the first round."""
+
 CHOICE = Fraction(1, 10)
 """How much of a round's budget goes to choosing."""
 
@@ -243,7 +246,7 @@ class _Run:
         """Run all rounds."""
         count = len(self.full)
         each = self.limit / (ROUNDS * count)
-        first = self._singles(self.limit / count if count == 1 else each * (1 - CHOICE))
+        first = self._singles(self.limit / count if count == 1 else self.limit * SINGLES / count)
         kept = {i for one in self.zeros for i in one}
         merged = merging(first, RARE, kept)
         tables = Tables(merged.records(self.tally), merged.sizes)

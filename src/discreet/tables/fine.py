@@ -78,7 +78,7 @@ class Fine:
         if self.whole:
             return math.floor(((value - low) * float(self.count) + 0.5) / self._span)
         near = math.floor((value - low) * self._each)
-        return near - (value < self.edge(near)) + (value >= self.edge(near + 1))
+        return near - int(value < self.edge(near)) + int(value >= self.edge(near + 1))
 
     def sql(self, scope: Scope, value: Typed) -> Typed:
         """Return the cell of a number; null where it is missing or NaN, which is below nothing."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils import _pytree as trees
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.data import Records
 from discreet.learn.sgd.progress import Progress
 from discreet.learn.sgd.run import Run
 from discreet.learn.sgd.sampling import Sampler
+from discreet.learn.sgd.trees import mapped
 
 __all__ = ["Batches"]
 
@@ -58,7 +58,7 @@ class Batches:
             batch = self.records.take(index, rows)
             mask = torch.arange(rows, device=self.device) < len(index)
             self.run.open(mask, last=start == starts[-1])
-            yield trees.tree_map(lambda tensor: tensor.to(self.device), batch)
+            yield mapped(lambda tensor: tensor.to(self.device), batch)
             if self.run.mask is not None:
                 self.run.book.examples = None
                 self.run.mask = None

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.utils import _pytree as trees
 from torch.utils.data import DataLoader, IterableDataset, Sampler, TensorDataset, default_collate
 
 from discreet.errors import InvalidParameter
+from discreet.learn.sgd.trees import mapped
 
 __all__ = ["Records", "records_of"]
 
@@ -62,7 +62,7 @@ class Items:
     def take(self, index: Indices, size: int, /) -> Any:  # noqa: ANN401  tensors in the form of one record
         """Return records put together as torch's loaders do, and zeros after them."""
         batch = default_collate([self.items[int(i)] for i in (index if len(index) else [0])])
-        return trees.tree_map(lambda tensor: _padded(tensor[: len(index)], size), batch)
+        return mapped(lambda tensor: _padded(tensor[: len(index)], size), batch)
 
 
 def records_of(data: object) -> Records:

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from discreet.learn.sgd.trees import leaves
+
 __all__ = ["fused"]
 
 
@@ -28,10 +30,10 @@ def fused(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
-    expected = torch.utils._pytree.tree_leaves(function(*args))  # noqa: SLF001
+    expected = leaves(function(*args))
     try:
         made: Callable[..., Any] = torch.compile(function, dynamic=True)
-        found = torch.utils._pytree.tree_leaves(made(*args))  # noqa: SLF001
+        found = leaves(made(*args))
     except Exception:  # whatever a compiler may raise, the plain function does the same
         return function
     alike = all(_alike(a, b) for a, b in zip(found, expected, strict=True))

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils import _pytree as trees
 
 from discreet.learn.sgd.distributed import several
 from discreet.learn.sgd.optimizer import PrivateOptimizer
+from discreet.learn.sgd.trees import leaves, mapped
 
 __all__ = ["Replay"]
 
@@ -42,7 +42,7 @@ class Replay:
         mask = self.run.mask
         if mask is None or self.seen <= WARM or not (self.graph or self._recorded(batch, mask)):
             return False
-        given, held = trees.tree_leaves(batch), trees.tree_leaves(self.batch)
+        given, held = leaves(batch), leaves(self.batch)
         if [part.shape for part in given] != [part.shape for part in held] or self.mask.shape != mask.shape:
             return False
         for kept, new in zip(held, given, strict=True):
@@ -74,7 +74,7 @@ class Replay:
 
     def _recorded(self, batch: Any, mask: Tensor) -> bool:  # noqa: ANN401
         """Record the passes on copies of a batch; what is recorded is not run yet."""
-        self.batch: Any = trees.tree_map(torch.clone, batch)
+        self.batch: Any = mapped(torch.clone, batch)
         self.mask = mask.clone()
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()

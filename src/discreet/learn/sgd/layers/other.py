@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils import _pytree as trees
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.book import Book, trainable
 from discreet.learn.sgd.contributions import Each
 from discreet.learn.sgd.layers.applying import applied
+from discreet.learn.sgd.trees import flattened, leaves
 
 __all__ = ["other"]
 
@@ -27,12 +27,12 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
     plain = module.forward
 
     def forward(*args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the module takes and gives
-        inputs, shape = trees.tree_flatten((args, options))
+        inputs, taken = flattened((args, options))
         parameters = trainable(module)
         free = {name: parameter.detach() for name, parameter in parameters.items()}
         module.__dict__["forward"], patched = plain, module.__dict__.get("forward")
         try:
-            outputs, form = trees.tree_flatten(torch.func.functional_call(module, free, args, options))
+            outputs, given_back = flattened(torch.func.functional_call(module, free, args, options))
         finally:
             module.__dict__["forward"] = patched
         kept = [value.detach() if isinstance(value, Tensor) else value for value in inputs]
@@ -54,8 +54,8 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
                     [index for index, is_mapped in enumerate(mapped) if is_mapped], tensors, strict=True
                 ):
                     given[index] = tensor.unsqueeze(0)
-                again, named = trees.tree_unflatten(given, shape)
-                found = trees.tree_leaves(torch.func.functional_call(module, values, again, named))[place]
+                again, named = taken(given)
+                found = leaves(torch.func.functional_call(module, values, again, named))[place]
                 total: Tensor = (found.squeeze(0) * cotangent).sum()
                 return total
 
@@ -76,7 +76,7 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
                 book.check(value, module)
                 value = applied(_Tap, value, book.anchor, place, note)  # noqa: PLW2901
             marked.append(value)
-        return trees.tree_unflatten(marked, form)
+        return given_back(marked)
 
     return forward
 
