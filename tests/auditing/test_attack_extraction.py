@@ -16,6 +16,7 @@ from discreet.testing import seeded
 torch.set_num_threads(1)
 SMALL = {"records": 250, "codes": 8, "digits": 4, "epochs": 16, "batch": 64}
 START = "the code of ada is "
+pytestmark = pytest.mark.xdist_group("extraction")  # what they look at is made once
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from discreet.testing import seeded  # noqa: E402
 
 torch.set_num_threads(1)
 RATES = (0.001, 0.01, 0.1)
+pytestmark = pytest.mark.xdist_group("networks")  # what they look at is made once
 
 
 @pytest.fixture(scope="module")

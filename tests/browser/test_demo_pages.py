@@ -6,6 +6,8 @@ from typer.testing import CliRunner
 
 from discreet.cli.app import app
 
+pytestmark = pytest.mark.xdist_group("demo pages")  # what they look at is made once
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -16,6 +16,7 @@ from discreet.ledger import Ledger
 from discreet.testing import seeded
 
 SIZE = "3000"
+pytestmark = pytest.mark.xdist_group("demo command")  # what they look at is made once
 
 
 def run(*arguments, **environment):
