@@ -11,8 +11,8 @@ Batches, clipping and noise are those of ``discreet.learn.sgd`` and secure: a se
 can be repeated. Inputs are standardised within each image, never over images, and features are computed from each
 image alone: nothing but the training touches the records. Weights are averaged over steps, as post-processing.
 
-The settings in ``CHOSEN`` are the same for every seed. They were chosen by ``--sweep``, which trains on 50,000 of the
-training images and looks at the other 10,000, and no privacy was paid for that choice: the stated epsilon is that of
+The settings in ``CHOSEN`` are the same for every seed. They were chosen by sweeps like ``--sweep``, which trains
+on 50,000 of the training images and looks at the other 10,000, and no privacy was paid for that choice: the stated epsilon is that of
 one training with settings known beforehand. Test images were not looked at to choose; where the search began is what
 Tramer and Boneh published.
 """

@@ -25,8 +25,9 @@ from discreet.tables.fine import Fine
 __all__ = ["JointTree"]
 
 READ = (
-    "Each bin holds the numbers from its lower end up to its upper one, which is in the next. Where the bins are "
-    "depends on the data and is protected as the counts are; a count may be negative."
+    "Each bin holds the numbers from its lower end up to its upper one, which is in the next; numbers beyond the "
+    "declared bounds are in the bins at the ends. Where the bins are depends on the data and is protected as the "
+    "counts are; a count may be negative."
 )
 
 

@@ -26,7 +26,8 @@ __all__ = ["JointCdf"]
 
 READ = (
     "Each count is of the rows below an edge, and all of them are within the stated error at once. For the rows "
-    "between two edges subtract; for a quantile look up the edge. Counts are real numbers: round them last."
+    "between two edges subtract; for a quantile look up the edge. Numbers beyond the declared bounds count at the "
+    "ends. Counts are real numbers: round them last."
 )
 
 

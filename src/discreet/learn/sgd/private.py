@@ -28,7 +28,7 @@ LARGEST = 8192
 """Rows of a physical batch on an accelerator, unless it is told otherwise; its memory may ask for fewer."""
 
 
-TILE = 64
+TILE = 8
 """Physical batches on an accelerator have a multiple of so many rows, which its matrix products like."""
 
 LEAST = 8
