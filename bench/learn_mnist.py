@@ -12,9 +12,9 @@ can be repeated. Inputs are standardised within each image, never over images, a
 image alone: nothing but the training touches the records. Weights are averaged over steps, as post-processing.
 
 The settings in ``CHOSEN`` are the same for every seed. They were chosen by sweeps like ``--sweep``, which trains
-on 50,000 of the training images and looks at the other 10,000, and no privacy was paid for that choice: the stated epsilon is that of
-one training with settings known beforehand. Test images were not looked at to choose; where the search began is what
-Tramer and Boneh published.
+on 50,000 of the training images and looks at the other 10,000, and no privacy was paid for that choice: the
+stated epsilon is that of one training with settings known beforehand. Test images were not looked at to choose; where
+the search began is what Tramer and Boneh published.
 """
 
 import argparse
