@@ -116,6 +116,7 @@ def private_step(
     """
     from discreet.learn.sgd import run as runs
     from discreet.learn.sgd.book import Book
+    from discreet.learn.sgd.noise import Begun
     from discreet.learn.sgd.optimizer import PrivateOptimizer
     from discreet.learn.sgd.plan import Training
     from discreet.learn.sgd.replay import Replay
@@ -132,21 +133,21 @@ def private_step(
     mask = torch.ones(len(x), dtype=torch.bool, device=x.device)
     replay = Replay(model, nn.functional.cross_entropy, optimizer)
 
-    def silent(total: Tensor, *_: Any) -> Tensor:
-        return total
+    def silent(total: Tensor, _sigma: float, _kind: str, _ahead: Any, given: torch.dtype, share: float) -> Begun:
+        return Begun((total * share).to(given))
 
     def step() -> None:
         run.begin()
         run.open(mask, last=True)
-        kept = runs.noisy
+        kept = runs.begin
         try:
             if noise == "none":
-                runs.noisy = silent
+                runs.begin = silent
             if not recorded or not replay((x, y)):
                 nn.functional.cross_entropy(model(x), y).backward()
                 optimizer.step()
         finally:
-            runs.noisy = kept
+            runs.begin = kept
 
     return step
 

@@ -27,7 +27,7 @@ def test_all_gradients_are_looked_at(name):
 
 def test_a_tenth_of_the_noise_is_caught(monkeypatch):
     """The right training stands the same audit in ``test_audit``."""
-    kept = runs.noisy
-    monkeypatch.setattr(runs, "noisy", lambda total, sigma, *rest: kept(total, sigma / 10, *rest))
+    kept = runs.begin
+    monkeypatch.setattr(runs, "begin", lambda total, sigma, *rest: kept(total, sigma / 10, *rest))
     with warnings.catch_warnings(action="ignore", category=NotPrivateWarning), seeded("a tenth"):
         assert examine(ENTRIES["training, passes, tree"], SHORT).refuted

@@ -10,6 +10,7 @@ from torch import nn
 from discreet.errors import InvalidParameter, UnknownKind
 from discreet.learn.sgd import TrainingReport, private, resume, save, train
 from discreet.learn.sgd import run as runs
+from discreet.learn.sgd.noise import Begun
 
 OPTIMIZERS = [
     lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
@@ -44,7 +45,7 @@ def advance(parts, steps):
 )
 def test_a_training_goes_on_as_if_it_had_not_been_stopped(tmp_path, monkeypatch, optimizer, options):
     """Noise and coins are taken away, as they are never the same: everything else must be."""
-    monkeypatch.setattr(runs, "noisy", lambda total, *_: total.round(decimals=3))
+    monkeypatch.setattr(runs, "begin", lambda total, *rest: Begun(total.round(decimals=3) * rest[-1]))
     monkeypatch.setattr(runs, "on_grid", lambda density, value, scale, grid: value)
     everyone = {"batch": 40, "steps": 8} if "sampling" not in options else {}
     first, second = (built(optimizer, **options, **everyone) for _ in range(2))

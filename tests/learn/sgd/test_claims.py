@@ -49,8 +49,8 @@ def test_a_sampler_that_takes_everyone_is_found_out(monkeypatch):
 def test_noise_that_is_too_small_is_found_out(monkeypatch):
     from discreet.learn.sgd import run as runs
 
-    kept = runs.noisy
-    monkeypatch.setattr(runs, "noisy", lambda total, sigma, *rest: kept(total, sigma / 8, *rest))
+    kept = runs.begin
+    monkeypatch.setattr(runs, "begin", lambda total, sigma, *rest: kept(total, sigma / 8, *rest))
     found = attacked(500)
     assert found.refuted
 

@@ -118,18 +118,21 @@ def test_doubts_are_resolved_by_the_definition(repeatable):
     total = torch.linspace(-4, 4, 3000)
     total[0] = math.nan
     begun = started(total, 0.7, 9, [0, 17, 2999, 1500])
-    assert torch.equal(begun.finish(), points(total, 0.7).float())
+    assert begun.finish()
+    assert torch.equal(begun.out, points(total, 0.7).float())
     assert begun.key is None
-    begun.doubts.zero_()
-    assert begun.finish() is begun.out
+    begun.out.fill_(7.0)
+    assert not begun.finish()
+    assert bool((begun.out == 7.0).all())
+    assert not started(total, 0.7, 9, []).finish()
 
 
 @pytest.mark.parametrize("counts", [(4097, 0), (3, DOUBTS + 1)])
 def test_lists_that_are_full_are_drawn_anew(repeatable, counts):
     total = torch.zeros(2000)
     begun = started(total, 1.0, counts[0], list(range(counts[1])))
-    found = begun.finish()
-    assert found is begun.out
+    assert begun.finish()
+    found = begun.out
     assert float((found == points(total, 1.0).float()).float().mean()) < 0.05
     assert 0.9 < float(found.std()) < 1.1
 
@@ -157,7 +160,7 @@ import math, sys
 import numpy as np
 import torch
 torch.set_num_threads(1)
-from discreet.learn.sgd import kernels, launching, normal
+from discreet.learn.sgd import kernels, launching, normal, products
 from discreet.learn.sgd.normal import coarse_grid
 
 key = np.array([-(1 << 62) + 12345, 77, -3, 1 << 50])
@@ -172,19 +175,29 @@ for kind, count, sigma, edge in ((torch.float32, 2061, 0.7, 2.0**-30), (torch.fl
     assert torch.equal(begun.out, expected), kind
     assert listed > 0 and (doubts > 100 or edge < 0.01), (listed, doubts)
     begun.out[begun.doubts[:doubts].long()] = math.nan
-    assert torch.equal(begun.finish(), expected), kind
+    assert begun.finish() == bool(doubts)
+    assert torch.equal(begun.out, expected), kind
     assert not bool(torch.signbit(expected[expected == 0]).any())
 
 launching.DOUBT = 1e9  # every attempt at the rest is undecided, and left to the definition
 begun = launching._launched(total, sigma, grid, key)
 listed, doubts = begun.status.tolist()
 assert listed == doubts > 0, (listed, doubts)
-assert torch.equal(begun.finish(), expected)
+assert begun.finish() and torch.equal(begun.out, expected)
 launching.DOUBT, launching.TURNS = normal.DOUBT, 1  # so are those that two attempts do not give
 begun = launching._launched(total, sigma, grid, key)
 assert 0 < int(begun.status[1]) < listed
-assert torch.equal(begun.finish(), expected)
-assert launching.begin(total[:0], sigma, grid).finish().numel() == 0
+assert begun.finish() and torch.equal(begun.out, expected)
+assert not launching.begin(total[:0], sigma, grid).finish()
+
+launching.DOUBT, launching.TURNS = normal.DOUBT, 64
+begun = launching._launched(total, sigma, grid, key, 0.05, torch.float32, 1 / 3)
+assert begun.finish() and torch.equal(begun.out, (expected * (1 / 3)).float())
+
+assert products._alike(torch.device("cpu"), "ieee")
+kept = products.added
+products.added = lambda left, right, weights, rows, *rest: kept(left, right, weights, 2 * rows, *rest)
+assert not products._alike(torch.device("cpu"), "ieee"), "blocks of twice as many rows"
 """
 
 

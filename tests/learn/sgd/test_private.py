@@ -12,6 +12,7 @@ from discreet.accounting import Budget
 from discreet.errors import BudgetExceeded, InvalidParameter
 from discreet.learn.sgd import private, train
 from discreet.learn.sgd import run as runs
+from discreet.learn.sgd.noise import Begun
 
 MSE = nn.MSELoss()
 
@@ -29,7 +30,12 @@ def small(present=40, **options):
 def no_noise(monkeypatch):
     """See the sums themselves: what is under test is what noise is added to."""
     seen = []
-    monkeypatch.setattr(runs, "noisy", lambda total, sigma, *_: seen.append((total.clone(), sigma)) or total)
+
+    def begin(total, sigma, *rest):
+        seen.append((total.clone(), sigma))
+        return Begun(total * rest[-1])
+
+    monkeypatch.setattr(runs, "begin", begin)
     return seen
 
 

@@ -13,7 +13,7 @@ from torch import nn
 import discreet.learn.sgd.run as runs
 from discreet.errors import InvalidParameter, UnknownKind
 from discreet.learn.sgd import private, resume, save, train
-from discreet.learn.sgd.noise import Ahead
+from discreet.learn.sgd.noise import Ahead, Begun
 from discreet.learn.sgd.replay import Replay
 from discreet.learn.sgd.run import Moment
 
@@ -22,7 +22,7 @@ from discreet.learn.sgd.run import Moment
 def no_noise(monkeypatch):
     """See the sums themselves: what is under test is what noise is added to."""
     seen = []
-    monkeypatch.setattr(runs, "noisy", lambda total, sigma, *_: seen.append(total.clone()) or total)
+    monkeypatch.setattr(runs, "begin", lambda total, *rest: seen.append(total.clone()) or Begun(total * rest[-1]))
     return seen
 
 

@@ -134,6 +134,11 @@ class Outer:
         left, right = self._weighted(weights)
         return left.flatten(0, 1).T @ right.flatten(0, 1)
 
+    def weighted_into(self, weights: Tensor, out: Tensor, /) -> None:
+        """Write the same to a tensor of its type."""
+        left, right = self._weighted(weights)
+        torch.mm(left.flatten(0, 1).T, right.flatten(0, 1), out=out)
+
     def each(self) -> Tensor:
         """A batch of matrix products."""
         return single(self.left).transpose(1, 2) @ single(self.right)

@@ -1,8 +1,8 @@
-"""The two kernels behind ``launching``, written in Triton, which compiles them where there is a device for them.
+"""The kernels behind ``launching`` and ``products``, in Triton, which compiles them where there is a device for them.
 
-They compute in float64 what ``launching.drawn`` defines, and list what that leaves undecided. Integers are unsigned, so
-that shifts bring zeros; floats come as their bits, as Triton takes floats for single ones; and constants are those that
-single precision holds exactly.
+Those of noise compute in float64 what ``launching.drawn`` defines, and list what that leaves undecided. There integers
+are unsigned, so that shifts bring zeros; floats come as their bits, as Triton takes floats for single ones; and
+constants are those that single precision holds exactly.
 """
 # ruff: noqa: ANN001, ANN201, ANN202
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, allow-incomplete-defs
@@ -10,7 +10,7 @@ single precision holds exactly.
 
 from typing import Any
 
-__all__ = ["densities", "first", "second", "tl"]
+__all__ = ["densities", "first", "product", "second", "tl", "turned"]
 
 tl: Any = None
 constexpr: Any = int
@@ -19,7 +19,7 @@ try:
 
     tl, jit, constexpr = triton.language, triton.jit, triton.language.constexpr
     kernel = triton.jit(
-        do_not_specialize=["count", "room", "k0", "k1", "k2", "k3", "inverse", "ratio", "grid", "limit"]
+        do_not_specialize=["count", "room", "k0", "k1", "k2", "k3", "inverse", "ratio", "grid", "limit", "share"]
     )
 except ImportError:
 
@@ -119,14 +119,14 @@ def _settled(total, low, width, place, inverse, ratio, grid):
 
 @kernel
 def first(
-    total, out, ends, status, listed, count, room, k0, k1, k2, k3, inverse, ratio, grid, limit,
+    total, out, ends, status, listed, count, room, k0, k1, k2, k3, inverse, ratio, grid, limit, share,
     steps: constexpr, layer_bits: constexpr, lanes: constexpr,
 ):  # fmt: skip
     """Add noise where a layer is a uniform part: a ChaCha20 block a lane, and eight elements a block.
 
     What is left to do is listed: elements of the rest by their number, those in doubt by -1 less their number.
     """
-    inverse, ratio, grid, limit = _real(inverse), _real(ratio), _real(grid), _real(limit)
+    inverse, ratio, grid, limit, share = _real(inverse), _real(ratio), _real(grid), _real(limit), _real(share)
     lane = tl.arange(0, lanes)
     counter = (tl.program_id(0) * lanes + lane).to(tl.uint32)
     w0, w1, w2, w3, w4, w5, w6, w7 = _block(k0, k1, k2, k3, counter, counter & 0)
@@ -139,7 +139,7 @@ def first(
         place = (w0 >> 11).to(tl.int64).to(tl.float64)
         value = tl.load(total + at, mask=inside, other=0.0)
         point, distance = _settled(value, 0.0, width, place, inverse, ratio, grid)
-        tl.store(out + at, point.to(out.dtype.element_ty), mask=inside & (layer < steps))
+        tl.store(out + at, (point * share).to(out.dtype.element_ty), mask=inside & (layer < steps))
         chosen = inside & ((layer >= steps) | (distance > limit))
         slot = tl.atomic_add(status + (at & 0), 1, mask=chosen, sem="relaxed")
         tl.store(listed + slot, tl.where(layer >= steps, at, -1 - at), mask=chosen & (slot < room))
@@ -161,7 +161,7 @@ def _interval(ticket, sums, intervals: constexpr):
 @kernel
 def second(
     total, out, lows, widths, taken, height, sums, status, listed, doubts, room, k0, k1, k2, k3,
-    inverse, ratio, grid, limit, doubt, root,
+    inverse, ratio, grid, limit, share, doubt, root,
     intervals: constexpr, shift: constexpr, most: constexpr, turns: constexpr, lanes: constexpr,
 ):  # fmt: skip
     """Draw what is listed from the rest, by rejection, and list what is in doubt: a lane an element.
@@ -199,7 +199,53 @@ def second(
             w0, w1, w2 = w3, w4, w5
     value = tl.load(total + at, mask=fresh, other=0.0)
     point, distance = _settled(value, low, width, place, _real(inverse), _real(ratio), _real(grid))
-    tl.store(out + at, point.to(out.dtype.element_ty), mask=fresh)
+    tl.store(out + at, (point * _real(share)).to(out.dtype.element_ty), mask=fresh)
     chosen = live & ((unsure + pending > 0) | (distance > _real(limit)))
     mark = tl.atomic_add(status + 1 + (at & 0), 1, mask=chosen, sem="relaxed")
     tl.store(doubts + mark, at, mask=chosen & (mark < most))
+
+
+@jit
+def turned(
+    values, weights, out, count, width, stride, room, positions,
+    weighted: constexpr, few: constexpr, wide: constexpr,
+):  # fmt: skip
+    """Write ``count`` rows of values as columns, each times the weight of its example, and zeros up to ``room``."""
+    k, j = tl.program_id(0) * few + tl.arange(0, few), tl.program_id(1) * wide + tl.arange(0, wide)
+    row = tl.load(
+        values + k[:, None] * stride + j[None, :], mask=(k < count)[:, None] & (j < width)[None, :], other=0.0
+    )
+    if weighted:
+        row = row * tl.load(weights + k // positions, mask=k < count, other=0.0)[:, None]
+    tl.store(out + j[:, None] * room + k[None, :], tl.trans(row), mask=(k < room)[None, :] & (j < width)[:, None])
+
+
+@jit
+def product(
+    left, right, out, rows, columns, room: constexpr, block: constexpr,
+    tall: constexpr, wide: constexpr, deep: constexpr, group: constexpr, precision: constexpr,
+):  # fmt: skip
+    """Write ``left right^T``, added up in single precision over blocks of columns and in float64 over blocks.
+
+    Both have ``room`` columns; ``room`` and ``block`` are multiples of ``deep``. Programs that are near each other in
+    time read the same rows, ``group`` tiles of them.
+    """
+    program, across = tl.program_id(0), tl.cdiv(columns, wide)
+    start = program // (group * across) * group
+    size = tl.minimum(tl.cdiv(rows, tall) - start, group)
+    i = (start + program % (group * across) % size) * tall + tl.arange(0, tall)
+    j = program % (group * across) // size * wide + tl.arange(0, wide)
+    k = tl.arange(0, deep)
+    total = tl.zeros((tall, wide), tl.float64)
+    part = tl.zeros((tall, wide), tl.float32)
+    for step in range(room // deep):
+        at = step * deep + k
+        a = tl.load(left + i[:, None] * room + at[None, :], mask=(i < rows)[:, None], other=0.0)
+        b = tl.load(right + at[:, None] + j[None, :] * room, mask=(j < columns)[None, :], other=0.0)
+        part = tl.dot(a, b, part, input_precision=precision)
+        if (step + 1) % (block // deep) == 0:
+            total += part.to(tl.float64)
+            part = tl.zeros((tall, wide), tl.float32)
+    total += part.to(tl.float64)
+    inside = (i < rows)[:, None] & (j < columns)[None, :]
+    tl.store(out + i[:, None] * columns + j[None, :], total.to(out.dtype.element_ty), mask=inside)

@@ -56,7 +56,7 @@ class Started:
     """Noise that is under way: ``out`` will hold it, and must not be shown to anyone before ``finish``.
 
     ``status`` holds how many elements were listed for the second kernel, and how many are in doubt. Until ``finish``
-    the sum must stay as it was.
+    the sum must stay as it was. What is released is the point of the grid times ``share``.
     """
 
     total: Tensor
@@ -67,6 +67,7 @@ class Started:
     status: Tensor
     doubts: Tensor
     room: int
+    share: float = 1.0
     _counts: Tensor = field(init=False)
     _ready: torch.cuda.Event | None = None
 
@@ -77,32 +78,35 @@ class Started:
             self._ready = torch.cuda.Event()  # type: ignore[no-untyped-call]
             self._ready.record()
 
-    def finish(self) -> Tensor:
-        """Wait for the kernels, decide what they left in doubt, and return the noisy sum; the key is forgotten."""
+    def finish(self) -> bool:
+        """Wait for the kernels and decide what they left in doubt; tell whether there was any. The key is forgotten."""
         key, self.key = self.key, None
         if key is None:
-            return self.out
+            return False
         if self._ready is not None:
             self._ready.synchronize()
         listed, doubts = self._counts.tolist()
         flat = self.total.reshape(-1)
         if listed > self.room or doubts > DOUBTS:
             words = words_on(flat.device)
-            self.out.copy_(rounded(_finite(self.total), self.sigma, self.grid, draw(flat.numel(), words), words))
+            points = rounded(_finite(self.total), self.sigma, self.grid, draw(flat.numel(), words), words)
+            self.out.copy_(points * self.share)
         elif doubts:
             at = self.doubts[:doubts].long().sort().values
             points = _points(flat[at].cpu(), self.sigma, self.grid, drawn(at.cpu(), key))
-            self.out.view(-1)[at] = points.to(self.out)
-        return self.out
+            self.out.view(-1)[at] = (points * self.share).to(self.out)
+        else:
+            return False
+        return True
 
 
-def begin(total: Tensor, sigma: float, grid: Fraction, kind: torch.dtype | None = None) -> Started:
+def begin(total: Tensor, sigma: float, grid: Fraction, kind: torch.dtype | None = None, share: float = 1.0) -> Started:
     """Launch the kernels that add noise of deviation sigma and round to the grid, under a key of their own.
 
-    What is not finite counts as 0. Points of the grid are given in the type of the sum, or in another ``kind``.
-    Nothing here waits for the device.
+    What is not finite counts as 0. Points of the grid, times ``share``, are given in the type of the sum, or in another
+    ``kind``. Nothing here waits for the device.
     """
-    return _launched(total, sigma, grid, source().words(4).view(np.int64), kind=kind)
+    return _launched(total, sigma, grid, source().words(4).view(np.int64), kind=kind, share=share)
 
 
 def usable(device: torch.device, kind: torch.dtype, count: int) -> bool:
@@ -169,6 +173,7 @@ def _launched(
     key: Key,
     edge: float = FINE_EDGE,
     kind: torch.dtype | None = None,
+    share: float = 1.0,
 ) -> Started:
     """Launch both kernels.
 
@@ -182,7 +187,7 @@ def _launched(
     out = torch.empty_like(flat, dtype=kind)
     status = torch.zeros(2, dtype=torch.int32, device=device)
     listed, doubts = (torch.empty(size, dtype=torch.int32, device=device) for size in (room, DOUBTS))
-    scale = [_bits(value) for value in (float(1 / grid), float(Fraction(sigma) / grid), float(grid), 0.5 - edge)]
+    scale = [_bits(float(value)) for value in (1 / grid, Fraction(sigma) / grid, grid, 0.5 - edge, share)]
     keys = key.tolist()
     with torch.cuda.device_of(flat):  # type: ignore[no-untyped-call]
         if count:
@@ -194,7 +199,7 @@ def _launched(
                 *(_bits(DOUBT), _bits(math.sqrt(2 / math.pi))),
                 *(len(table().low), 64 - TICKET_BITS, DOUBTS, TURNS, LANES),
             )
-        return Started(total, sigma, grid, key, out.view(total.shape), status, doubts, room)
+        return Started(total, sigma, grid, key, out.view(total.shape), status, doubts, room, share)
 
 
 def _bits(value: float) -> int:

@@ -2,6 +2,8 @@
 
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -11,7 +13,10 @@ from discreet.learn.sgd.normal import Draws, coarse_grid, draw, rounded
 from discreet.learn.sgd.plan import Noise
 from discreet.noise import source
 
-__all__ = ["Ahead", "noisy"]
+if TYPE_CHECKING:
+    from discreet.learn.sgd.launching import Started
+
+__all__ = ["Ahead", "Begun", "begin", "noisy"]
 
 WORTH_IT = 1 << 14
 """Fewer variables are drawn faster than a thread is woken."""
@@ -52,24 +57,49 @@ class Ahead:
             self._process, self._pool, self._next = os.getpid(), None, None
 
 
-def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead, given: torch.dtype | None = None) -> Tensor:
-    """Return a sum plus Gaussian noise of deviation sigma, on the same device, in its type or in the ``given`` one.
+@dataclass(slots=True)
+class Begun:
+    """A noisy sum that may be under way on an accelerator: ``out`` is not to be shown to anyone before ``finish``."""
+
+    out: Tensor
+    _started: "Started | None" = None
+
+    def finish(self) -> bool:
+        """Wait for it; tell whether ``out`` was changed since."""
+        return self._started is not None and self._started.finish()
+
+
+def begin(
+    total: Tensor, sigma: float, kind: Noise, ahead: Ahead, given: torch.dtype | None = None, share: float = 1.0
+) -> Begun:
+    """Begin to add Gaussian noise of deviation sigma; the sum, times ``share``, comes in its type or ``given``.
 
     Satisfies Gaussian differential privacy with ``mu = sensitivity / sigma`` if ``kind`` is secure: noise comes from
     the secure source, and the sum with it is rounded to a public grid, decided exactly. The insecure kind takes torch's
     own generator and rounds nothing; it is for trying things out.
+    """
+    if kind == "insecure_fast":
+        return Begun(((total + torch.randn_like(total) * sigma) * share).to(given or total.dtype))
+    if total.is_cuda:
+        from discreet.learn.sgd import launching
+
+        if launching.usable(total.device, total.dtype, total.numel()):
+            started = launching.begin(total, sigma, coarse_grid(sigma), given, share)
+            return Begun(started.out, started)
+    clean = torch.nan_to_num(total, nan=0.0, posinf=0.0, neginf=0.0)
+    found = rounded(clean, sigma, coarse_grid(sigma), ahead.take(total.numel()), ahead.words)
+    return Begun((found if share == 1.0 else found * share).to(given or total.dtype))
+
+
+def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead, given: torch.dtype | None = None) -> Tensor:
+    """Return a sum plus Gaussian noise of deviation sigma, on the same device, in its type or in the ``given`` one.
+
+    Satisfies what ``begin`` says.
 
     >>> cpu = torch.device("cpu")
     >>> noisy(torch.full((3,), 1000.0), 0.25, "secure", Ahead(cpu)).round(decimals=-2).tolist()
     [1000.0, 1000.0, 1000.0]
     """
-    if kind == "insecure_fast":
-        return (total + torch.randn_like(total) * sigma).to(given or total.dtype)
-    if total.is_cuda:
-        from discreet.learn.sgd.launching import begin, usable
-
-        if usable(total.device, total.dtype, total.numel()):
-            return begin(total, sigma, coarse_grid(sigma), given).finish()
-    clean = torch.nan_to_num(total, nan=0.0, posinf=0.0, neginf=0.0)
-    found = rounded(clean, sigma, coarse_grid(sigma), ahead.take(total.numel()), ahead.words)
-    return found.to(given or total.dtype)
+    begun = begin(total, sigma, kind, ahead, given)
+    begun.finish()
+    return begun.out

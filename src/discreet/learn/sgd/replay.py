@@ -20,6 +20,38 @@ WARM = 3
 """Physical batches that are run as ever before one is recorded: by then libraries have chosen their kernels."""
 
 
+def _forget_workspaces() -> None:
+    """Let go of the memory in which matrix products were made so far: a recording has its own, as large again."""
+    clear = getattr(torch._C, "_cuda_clearCublasWorkspaces", None)  # noqa: SLF001  torch has no public name for it
+    if clear is not None:
+        clear()
+
+
+class _Answer:
+    """A yes or no that an accelerator gives on its way: it is copied while other work goes on, and waited for alone."""
+
+    def __init__(self) -> None:
+        self.here: Tensor | None = None
+        self.ready: torch.cuda.Event | None = None
+
+    def ask(self, value: Tensor) -> None:
+        """Have a value copied when all before it is done."""
+        if not value.is_cuda:
+            self.here = value
+            return
+        if self.here is None or self.ready is None:
+            self.here = torch.empty((), dtype=torch.bool, pin_memory=True)
+            self.ready = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        self.here.copy_(value, non_blocking=True)
+        self.ready.record()
+
+    def wait(self) -> bool:
+        """Return the value that was asked for last."""
+        if self.ready is not None:
+            self.ready.synchronize()
+        return bool(self.here)
+
+
 class Replay:
     """What plays the passes over physical batches of one training.
 
@@ -32,6 +64,7 @@ class Replay:
         self.model, self.criterion, self.optimizer, self.run = model, criterion, optimizer, optimizer.run
         self.graph: torch.cuda.CUDAGraph | None = None
         self.possible = self.run.plan.clipping != "adaptive" and self.run.ahead.device.type == "cuda"
+        self.answer = _Answer()
         self.seen = 0
 
     def __call__(self, batch: Any) -> bool:  # noqa: ANN401  inputs and targets, in the form of a record
@@ -50,6 +83,7 @@ class Replay:
         self.mask.copy_(mask)
         assert self.graph is not None  # noqa: S101 - it was recorded
         self.graph.replay()
+        self.answer.ask(self.finite)
         run = self.run
         at_once = run.last and run.total is None and run.stream is None and not several()
         if not at_once and not self._sure():
@@ -70,7 +104,7 @@ class Replay:
 
     def _sure(self) -> bool:
         """Wait for the passes and tell whether all gradients were finite."""
-        return bool(self.finite)
+        return self.answer.wait()
 
     def _recorded(self, batch: Any, mask: Tensor) -> bool:  # noqa: ANN401
         """Record the passes on copies of a batch; what is recorded is not run yet."""
@@ -78,6 +112,7 @@ class Replay:
         self.mask = mask.clone()
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
+        _forget_workspaces()
         torch.cuda.empty_cache()  # what earlier steps took is not needed beside what is recorded
         try:
             with torch.cuda.graph(graph):

@@ -16,7 +16,7 @@ from discreet.errors import BudgetExceeded, InvalidParameter
 from discreet.learn.sgd.book import Book
 from discreet.learn.sgd.clipping import Clipped, clipped
 from discreet.learn.sgd.distributed import add_up, leads, several, share_out
-from discreet.learn.sgd.noise import Ahead, noisy
+from discreet.learn.sgd.noise import Ahead, begin
 from discreet.learn.sgd.plan import Training
 from discreet.learn.sgd.rounding import largest_batch
 from discreet.learn.sgd.strategy import Toeplitz, Tree, stream_for
@@ -119,7 +119,7 @@ class Run:
                 rows=largest_batch(self.plan.rounding),
                 wait=wait,
             )
-            return torch.cat([found.sums[parameter].flatten() for parameter in self.book.names]), found
+            return found.flat, found
 
     def keep(self, flat: Tensor) -> None:
         """Add the sums of one physical batch to those of the step, in float64 if there are several."""
@@ -150,29 +150,43 @@ class Run:
         exact, self.total = add_up(self.total), None
 
         kinds = {parameter.dtype for parameter in self.book.names}
-        given = kinds.pop() if len(kinds) == 1 and self.stream is None and not several() else None
+        given = kinds.pop() if len(kinds) == 1 else None
 
-        def blurred(values: Tensor) -> Tensor:
-            return noisy(values, sigma, plan.noise, self.ahead, given)
+        def noisy(values: Tensor) -> Tensor:
+            begun = begin(values, sigma, plan.noise, self.ahead, None, 1.0)
+            begun.finish()
+            return begun.out
 
-        if leads():
-            exact = blurred(exact) if self.stream is None else self.stream.release(exact.double(), blurred)
-        elif self.stream is not None:
-            exact = exact.double()
+        if self.stream is None and not several():  # all is under way before an accelerator is waited for
+            begun = begin(exact, sigma, plan.noise, self.ahead, given, 1 / plan.batch)
+            found, norm, parts = begun.out, begun.out.norm(), self._parts(begun.out)
+            if begun.finish():
+                norm = found.norm()
+        else:
+            if leads():
+                exact = noisy(exact) if self.stream is None else self.stream.release(exact.double(), noisy)
+            elif self.stream is not None:
+                exact = exact.double()
+            found = share_out(exact) / plan.batch
+            norm, parts = found.norm(), self._parts(found)
         if not sure():
             return False
-        found = share_out(exact) / plan.batch
-        sizes = [parameter.numel() for parameter in self.book.names]
-        for parameter, part in zip(self.book.names, torch.split(found, sizes), strict=True):
-            parameter.grad = part.view(parameter.shape).to(parameter.dtype)
+        for parameter, part in parts.items():
+            parameter.grad = part
         if self.stream is None and leads() and plan.noise == "secure" and self.started < plan.steps:
             self.ahead.prepare(found.numel())
         self.finished = self.started
         used = self.clip
         if plan.clipping == "adaptive":
             self._adapt()
-        self.moments.append((self.finished, used, found.norm()))
+        self.moments.append((self.finished, used, norm))
         return True
+
+    def _parts(self, flat: Tensor) -> dict[Tensor, Tensor]:
+        """Return what of a row belongs to each parameter, in its shape and type."""
+        sizes = [parameter.numel() for parameter in self.book.names]
+        parts = zip(self.book.names, torch.split(flat, sizes), strict=True)
+        return {parameter: part.view(parameter.shape).to(parameter.dtype) for parameter, part in parts}
 
     def _adapt(self) -> None:
         """Move the clip towards the quantile (Andrew, Thakkar, McMahan and Ramaswamy, NeurIPS 2021), in steps of 0.2.

@@ -33,7 +33,7 @@ def tapped_linear(book: Book, x: Tensor, weight: Tensor, bias: Tensor | None) ->
         left, right = _positions(gradients), _positions(inputs.to(gradients.dtype))
         book.note(weight, Outer(left, right))
         if bias is not None:
-            book.note(bias, Each(left.sum(1, dtype=torch.float32) if left.dtype.itemsize < 4 else left.sum(1)))
+            book.note(bias, Each(_over_positions(left)))
 
     found: Tensor = applied(_Linear, x, weight.detach(), None if bias is None else bias.detach(), book.anchor, note)
     return found
@@ -65,3 +65,9 @@ class _Linear(torch.autograd.Function):
 def _positions(values: Tensor) -> Tensor:
     """Return (examples, positions, features)."""
     return values.unsqueeze(1) if values.dim() == 2 else values.flatten(1, -2)
+
+
+def _over_positions(values: Tensor) -> Tensor:
+    if values.shape[1] == 1:
+        return values.squeeze(1)
+    return values.sum(1, dtype=torch.float32) if values.dtype.itemsize < 4 else values.sum(1)
