@@ -23,6 +23,7 @@ from learn_models import Model, cnn, mlp, private_step
 
 BATCH = 256
 ROUNDS = 25
+REST = 0.15
 PINS = ["opacus==1.6.0", "torch>=2.6"]
 
 
@@ -39,18 +40,21 @@ def plain_step(model: nn.Module, x: Tensor, y: Tensor) -> Callable[[], None]:
 
 
 def milliseconds(steps: dict[str, Callable[[], None]]) -> dict[str, tuple[float, float]]:
-    """Return median wall-clock and processor time of several steps, taken in turn so that all see the same machine."""
-    for step in steps.values():
-        step()
-        step()
+    """Return median wall-clock and processor time of several steps, taken in turn so that all see the same machine.
+
+    Before each there is another one of its kind, which draws the noise of the next one, and a rest after it, in which
+    noise that is drawn ahead disturbs no step of another kind.
+    """
     wall: dict[str, list[float]] = {name: [] for name in steps}
     busy: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(ROUNDS):
         for name, step in steps.items():
+            step()
             start, used = time.perf_counter(), time.process_time()
             step()
             wall[name].append(time.perf_counter() - start)
             busy[name].append(time.process_time() - used)
+            time.sleep(REST)
     return {name: (1e3 * statistics.median(wall[name]), 1e3 * statistics.median(busy[name])) for name in steps}
 
 

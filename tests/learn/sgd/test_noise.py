@@ -12,10 +12,11 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from flint import arb, ctx
 from scipy import stats
 
+from discreet.errors import InvalidParameter
 from discreet.learn.sgd import normal
 from discreet.learn.sgd.chacha import keystream, words_on
 from discreet.learn.sgd.noise import Ahead, noisy
-from discreet.learn.sgd.normal import coarse_grid, draw, rounded
+from discreet.learn.sgd.normal import coarse_grid, draw, ratio_of, rounded
 from discreet.learn.sgd.staircase import LAYERS, density, remainder, table
 from discreet.noise.lazy import LazyUniform
 
@@ -23,8 +24,12 @@ CPU = torch.device("cpu")
 WORDS = words_on(CPU)
 
 
+def drawn(count, sigma):
+    return draw(count, WORDS, ratio_of(sigma, coarse_grid(sigma)))
+
+
 def blurred(total, sigma):
-    return rounded(total, sigma, coarse_grid(sigma), draw(total.numel(), WORDS), WORDS)
+    return rounded(total.clone(), sigma, coarse_grid(sigma), drawn(total.numel(), sigma), WORDS)
 
 
 def test_uniform_parts_and_rest_make_up_the_density():
@@ -104,13 +109,13 @@ def test_every_path_gives_the_same_law(repeatable, monkeypatch, constants):
 
 
 def test_the_slow_look_agrees_with_the_fast_one(repeatable, monkeypatch):
-    draws = draw(5000, WORDS)
+    draws = drawn(5000, 1.0)
     total = torch.randn(5000)
-    fast = rounded(total, 1.0, Fraction(1, 256), draws, WORDS)
+    fast = rounded(total.clone(), 1.0, Fraction(1, 256), draws, WORDS)
     monkeypatch.setattr(normal, "EDGE", 0.5)
-    slow = rounded(total, 1.0, Fraction(1, 256), draws, WORDS)
+    slow = rounded(total.clone(), 1.0, Fraction(1, 256), draws, WORDS)
     monkeypatch.setattr(normal, "FINE_EDGE", 0.5)
-    exact = rounded(total, 1.0, Fraction(1, 256), draws, WORDS)
+    exact = rounded(total.clone(), 1.0, Fraction(1, 256), draws, WORDS)
     assert float((fast == slow).float().mean()) > 0.99  # bits beyond the first word are drawn anew
     assert float((slow == exact).float().mean()) > 0.99
     assert float((fast - exact).abs().max()) <= 1 / 256
@@ -145,12 +150,44 @@ def test_seeds_of_torch_have_no_effect():
 
 def test_noise_made_ahead_is_used_once():
     ahead = Ahead(CPU)
-    ahead.prepare(1 << 15)
+    ahead.prepare(1 << 15, 300.0)
     assert ahead._next is not None
-    first, second = ahead.take(1 << 15), ahead.take(1 << 15)
-    assert not torch.equal(first.words, second.words)
-    ahead.prepare(1 << 15)
-    assert ahead.take(7).near.numel() == 7
+    first, second = (ahead.take(1 << 15, 300.0).words for _ in range(2))
+    assert not torch.equal(first, second)
+    ahead.prepare(1 << 15, 300.0)
+    assert ahead.take(7, 300.0).cells.numel() == 7
+    ahead.prepare(1 << 15, 300.0)
+    assert ahead.take(1 << 15, 301.0).ratio == 301.0
+
+
+def test_noise_of_another_deviation_is_not_taken():
+    with pytest.raises(InvalidParameter, match="ratio"):
+        rounded(torch.zeros(5), 0.7, coarse_grid(0.7), drawn(5, 0.6), WORDS)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+def test_sums_of_many_cells_are_rounded_alike(kind):
+    """Small sums are added to a variable as they are; with a large one in the same piece they are parted before."""
+    total = torch.linspace(-3, 3, 4000, dtype=kind).pow(5)
+    total[-2:] = 0.0
+    draws = drawn(4000, 1.0)
+    small = rounded(total.clone(), 1.0, Fraction(1, 256), draws, WORDS)
+    total[-2:] = torch.tensor([1e4, math.nan])
+    again = rounded(total.clone(), 1.0, Fraction(1, 256), draws, WORDS)
+    assert float((small != again)[:-2].float().mean()) < 0.01  # bits beyond the first word are drawn anew
+    assert float((small - again)[:-2].abs().max()) <= 1 / 256
+    assert abs(float(again[-2]) - 1e4) < 9
+    assert abs(float(again[-1])) < 9
+
+
+def test_a_share_of_a_point_is_a_function_of_the_point(repeatable):
+    """What is decided late must look like what is decided at once: else it would tell that it was close to an edge."""
+    total = torch.linspace(-1, 1, 200_000)
+    found = rounded(total, 0.7, coarse_grid(0.7), drawn(200_000, 0.7), WORDS, 1 / 3)
+    points = (found.double() * 3 / float(coarse_grid(0.7))).round()
+    expected = points.float() * torch.tensor(float(coarse_grid(0.7)) / 3, dtype=torch.float32)
+    assert torch.equal(found, expected)
+    assert not bool(torch.signbit(found[found == 0]).any())
 
 
 def test_values_that_are_not_finite_are_not_seen():

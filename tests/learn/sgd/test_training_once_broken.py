@@ -96,19 +96,19 @@ def test_unlisted_parameters_that_are_trained_later_are_refused():
 def test_noise_made_ahead_is_not_used_by_two_processes():
     count = 1 << 14
     ahead = Ahead(torch.device("cpu"))
-    ahead.prepare(count)
+    ahead.prepare(count, 300.0)
     ahead._next[1].result()
     read, write = os.pipe()
     child = os.fork()
     if not child:
         try:
-            os.write(write, ahead.take(count).near[:8].numpy().tobytes())
+            os.write(write, ahead.take(count, 300.0).parts[:8].numpy().tobytes())
         finally:
             os._exit(0)
     os.waitpid(child, 0)
     theirs = np.frombuffer(os.read(read, 32), dtype=np.float32)
     assert len(theirs) == 8
-    assert not np.array_equal(theirs, ahead.take(count).near[:8].numpy())
+    assert not np.array_equal(theirs, ahead.take(count, 300.0).parts[:8].numpy())
 
 
 @pytest.mark.parametrize("strategy", ["square_root", "banded", "tree"])

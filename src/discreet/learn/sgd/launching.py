@@ -33,6 +33,7 @@ from discreet.learn.sgd.normal import (
     _tried,
     coarse_grid,
     draw,
+    ratio_of,
     rounded,
 )
 from discreet.learn.sgd.staircase import LAYER_BITS, LAYERS, TICKET_BITS, table
@@ -89,8 +90,8 @@ class Started:
         flat = self.total.reshape(-1)
         if listed > self.room or doubts > DOUBTS:
             words = words_on(flat.device)
-            points = rounded(_finite(self.total), self.sigma, self.grid, draw(flat.numel(), words), words)
-            self.out.copy_(points * self.share)
+            draws = draw(flat.numel(), words, ratio_of(self.sigma, self.grid))
+            self.out.copy_(rounded(self.total.clone(), self.sigma, self.grid, draws, words, self.share))
         elif doubts:
             at = self.doubts[:doubts].long().sort().values
             points = _points(flat[at].cpu(), self.sigma, self.grid, drawn(at.cpu(), key))
@@ -131,7 +132,7 @@ def drawn(index: Tensor, key: Key) -> tuple[Tensor, Tensor, Tensor]:
     blocks, back = torch.unique(index // TILE * LANES + index % LANES, return_inverse=True)
     words = _stream(key, blocks, 0)[back, index % TILE // LANES]
     layer = words & (LAYERS - 1)
-    width = _ends(index.device)[1][layer] * (1 - 2 * (words >> LAYER_BITS & 1))
+    width = _ends(index.device)[layer] * (1 - 2 * (words >> LAYER_BITS & 1))
     place = words >> 11 & ((1 << 53) - 1)
     low = torch.zeros_like(width)
     missing, turn = torch.nonzero(layer >= table().steps).view(-1), 0
@@ -192,7 +193,7 @@ def _launched(
     with torch.cuda.device_of(flat):  # type: ignore[no-untyped-call]
         if count:
             kernels.first[(-(-count // TILE),)](
-                flat, out, _ends(device)[1], status, listed, count, room, *keys, *scale, steps, LAYER_BITS, LANES
+                flat, out, _ends(device), status, listed, count, room, *keys, *scale, steps, LAYER_BITS, LANES
             )
             kernels.second[(-(-room // LANES),)](
                 *(flat, out, *_staircase(device), status, listed, doubts, room, *keys, *scale),

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from discreet.learn.sgd.chacha import words_on
-from discreet.learn.sgd.normal import Draws, coarse_grid, draw, rounded
+from discreet.learn.sgd.normal import Draws, coarse_grid, draw, ratio_of, rounded
 from discreet.learn.sgd.plan import Noise
 from discreet.noise import source
 
@@ -25,8 +25,8 @@ WORTH_IT = 1 << 14
 class Ahead:
     """Normal variables for the next step, drawn in a thread of their own.
 
-    What is drawn does not depend on data, nor on the scale it will have. Each variable is handed out once: a process
-    that was forked in between draws anew.
+    What is drawn does not depend on data; what is taken for another scale is drawn anew. Each variable is handed out
+    once: a process that was forked in between draws anew. What was handed out before is written over.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -34,27 +34,31 @@ class Ahead:
         self.words = words_on(device)
         self._process = os.getpid()
         self._pool: ThreadPoolExecutor | None = None
-        self._next: tuple[int, Future[Draws]] | None = None
+        self._used: Draws | None = None
+        self._next: tuple[tuple[int, float], Future[Draws]] | None = None
 
-    def take(self, count: int) -> Draws:
-        """Return so many fresh variables."""
+    def take(self, count: int, ratio: float) -> Draws:
+        """Return so many fresh variables for noise of so many cells."""
         self._leave_to_parent()
         ready, self._next = self._next, None
-        if ready is not None and ready[0] == count and source().private:
-            return ready[1].result()
-        return draw(count, self.words)
+        if ready is not None and ready[0] == (count, ratio) and source().private:
+            self._used = ready[1].result()
+        else:
+            self._used = draw(count, self.words, ratio)
+        return self._used
 
-    def prepare(self, count: int) -> None:
+    def prepare(self, count: int, ratio: float) -> None:
         """Begin to draw what will be taken next; sources that tests put in place know their own thread alone."""
         self._leave_to_parent()
         if self.device.type == "cpu" and count >= WORTH_IT and source().private:
             self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="noise")
-            self._next = count, self._pool.submit(draw, count, self.words)
+            used, self._used = self._used, None
+            self._next = (count, ratio), self._pool.submit(draw, count, self.words, ratio, used)
 
     def _leave_to_parent(self) -> None:
         """Forget what was drawn in the process that this one was forked from."""
         if self._process != os.getpid():
-            self._process, self._pool, self._next = os.getpid(), None, None
+            self._process, self._pool, self._next, self._used = os.getpid(), None, None, None
 
 
 @dataclass(slots=True)
@@ -74,9 +78,10 @@ def begin(
 ) -> Begun:
     """Begin to add Gaussian noise of deviation sigma; the sum, times ``share``, comes in its type or ``given``.
 
-    Satisfies Gaussian differential privacy with ``mu = sensitivity / sigma`` if ``kind`` is secure: noise comes from
-    the secure source, and the sum with it is rounded to a public grid, decided exactly. The insecure kind takes torch's
-    own generator and rounds nothing; it is for trying things out.
+    The sum may be written over, and must stay as it is until ``finish``. Satisfies Gaussian differential privacy with
+    ``mu = sensitivity / sigma`` if ``kind`` is secure: noise comes from the secure source, and the sum with it is
+    rounded to a public grid, decided exactly. The insecure kind takes torch's own generator and rounds nothing; it is
+    for trying things out.
     """
     if kind == "insecure_fast":
         return Begun(((total + torch.randn_like(total) * sigma) * share).to(given or total.dtype))
@@ -86,9 +91,10 @@ def begin(
         if launching.usable(total.device, total.dtype, total.numel()):
             started = launching.begin(total, sigma, coarse_grid(sigma), given, share)
             return Begun(started.out, started)
-    clean = torch.nan_to_num(total, nan=0.0, posinf=0.0, neginf=0.0)
-    found = rounded(clean, sigma, coarse_grid(sigma), ahead.take(total.numel()), ahead.words)
-    return Begun((found if share == 1.0 else found * share).to(given or total.dtype))
+    grid = coarse_grid(sigma)
+    draws = ahead.take(total.numel(), ratio_of(sigma, grid))
+    found = rounded(total, sigma, grid, draws, ahead.words, share)
+    return Begun(found.to(given or total.dtype))
 
 
 def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead, given: torch.dtype | None = None) -> Tensor:
@@ -100,6 +106,6 @@ def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead, given: torch.d
     >>> noisy(torch.full((3,), 1000.0), 0.25, "secure", Ahead(cpu)).round(decimals=-2).tolist()
     [1000.0, 1000.0, 1000.0]
     """
-    begun = begin(total, sigma, kind, ahead, given)
+    begun = begin(total.clone(), sigma, kind, ahead, given)
     begun.finish()
     return begun.out

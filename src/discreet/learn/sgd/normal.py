@@ -17,33 +17,39 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
+from discreet.errors import InvalidParameter
 from discreet.exact import ball, log2_floor
 from discreet.learn.sgd.fusing import fused
 from discreet.learn.sgd.staircase import LAYER_BITS, LAYERS, TICKET_BITS, density, remainder, table
 from discreet.noise.lazy import LazyUniform
 
-__all__ = ["Draws", "Words", "coarse_grid", "draw", "rounded"]
+__all__ = ["Draws", "Words", "coarse_grid", "draw", "ratio_of", "rounded"]
 
 Words = Callable[[int], Tensor]
 """So many uniform 64-bit words, as int64 on the device that asks for them."""
 
 PLACE_BITS = 31 - LAYER_BITS
 GRID_BITS = 8
-CHUNK = 1 << 15
+CHUNK = 1 << 17
 EDGE = 1.25 * 2.0**-10
 """How close to an edge of a cell single precision decides nothing; the terms are added up in ``rounded``."""
 FINE_EDGE = 2.0**-30
 DOUBT = 2.0**-40
+SMALL = 2.0**11
+"""Sums of fewer cells than this are added to a variable in single precision as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Normal variables: near to each a float, the words it came from, and all that is known of the rest.
+    """Normal variables: what is near to each times a ratio, the words it came from, and all that is known of the rest.
 
-    Variable ``rest[j]`` lies in ``low[j] + width[j] [place[j], place[j] + 1) / 2^53``.
+    A variable times the ratio is near to ``cells + parts``: a whole number, and one between -1/2 and 1/2. Variable
+    ``rest[j]`` lies in ``low[j] + width[j] [place[j], place[j] + 1) / 2^53``.
     """
 
-    near: Tensor
+    ratio: float
+    cells: Tensor
+    parts: Tensor
     words: Tensor
     rest: Tensor
     low: Tensor
@@ -58,7 +64,7 @@ class Draws:
         given = self.words[at]
         layer = (given & (LAYERS - 1)).long()
         place = (given.long() >> LAYER_BITS << 32) | ((words(at.numel()) >> 32) & 0xFFFFFFFF)
-        width, low = _ends(given.device)[1][layer], torch.zeros_like(place, dtype=torch.float64)
+        width, low = _ends(given.device)[layer], torch.zeros_like(place, dtype=torch.float64)
         others = layer >= table().steps
         spot = torch.searchsorted(self.rest, at[others])
         low[others], width[others], place[others] = self.low[spot], self.width[spot], self.place[spot]
@@ -76,93 +82,123 @@ def coarse_grid(sigma: float) -> Fraction:
     return Fraction(2) ** (log2_floor(Fraction(sigma)) - GRID_BITS)
 
 
-def draw(count: int, words: Words) -> Draws:
-    """Draw independent standard normal variables from words."""
+def ratio_of(sigma: float, grid: Fraction) -> float:
+    """Return how many cells of the grid a deviation is."""
+    return float(Fraction(sigma) / grid)
+
+
+def draw(count: int, words: Words, ratio: float, used: Draws | None = None) -> Draws:
+    """Draw independent standard normal variables from words, to be added to sums in cells: all that needs no sum.
+
+    ``used`` are variables that are needed no more: as many new ones are written over them.
+    """
     bits = words(-(-count // 2)).view(torch.int32)[:count]
-    single = _ends(bits.device)[0]
-    near = torch.empty(count, dtype=torch.float32, device=bits.device)
+    ends = (_ends(bits.device) * (ratio * 2.0**-PLACE_BITS)).float()
     rest = []
-    placed = _placed_in_place(count) if bits.device.type == "cpu" else fused(_placed)
-    step = CHUNK if bits.device.type == "cpu" else max(count, 1)
-    for start in range(0, count, step):
-        part = bits[start : start + step]
-        near[start : start + step], layer = placed(part, single)
-        rest.append(_beyond(layer, table().steps - 1) + start)
+    if bits.device.type == "cpu":
+        if used is not None and used.cells.numel() == count:
+            cells, parts = used.cells, used.parts
+        else:
+            cells, parts = (torch.empty(count, dtype=torch.float32) for _ in range(2))
+        placed = _placed_in_place(count)
+        for start in range(0, count, CHUNK):
+            few = slice(start, start + CHUNK)
+            layer = placed(bits[few], ends, cells[few], parts[few])
+            rest.append(_beyond(layer, table().steps - 1) + start)
+    else:
+        cells, parts, layer = fused(_placed)(bits, ends)
+        rest.append(_beyond(layer, table().steps - 1))
     others = torch.cat(rest) if rest else bits.new_empty(0, dtype=torch.int64)
     low, width, place, signs = _rest(others.numel(), words, bits.device)
-    return Draws(near, bits, others, low * signs, width * signs, place)
+    return Draws(ratio, cells, parts, bits, others, low * signs, width * signs, place)
 
 
-def _placed(bits: Tensor, single: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the middle of the place that each word names, and the layer it lies in."""
+def _placed(bits: Tensor, ends: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the middle of the place that each word names, in two parts, and the layer it lies in."""
     layer = bits & (LAYERS - 1)
-    middle = (bits >> LAYER_BITS).float() + 0.5
-    return middle * torch.index_select(single, 0, layer), layer
+    middle = ((bits >> LAYER_BITS).float() + 0.5) * torch.index_select(ends, 0, layer)
+    cells = torch.round(middle)
+    return cells, middle - cells, layer
 
 
-def _placed_in_place(count: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+def _placed_in_place(count: int) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
     """Return ``_placed`` for pieces on the processor, with the same room for each."""
     whole = torch.empty(2, min(CHUNK, count), dtype=torch.int32)
-    parts = torch.empty(2, min(CHUNK, count), dtype=torch.float32)
 
-    def placed(bits: Tensor, single: Tensor) -> tuple[Tensor, Tensor]:
-        (layer, signed), (middle, ends) = whole[:, : len(bits)], parts[:, : len(bits)]
+    def placed(bits: Tensor, ends: Tensor, cells: Tensor, parts: Tensor) -> Tensor:
+        layer, signed = whole[0, : len(bits)], whole[1, : len(bits)]
         torch.bitwise_and(bits, LAYERS - 1, out=layer)
         torch.bitwise_right_shift(bits, LAYER_BITS, out=signed)
-        torch.index_select(single, 0, layer, out=ends)
-        return middle.copy_(signed).add_(0.5).mul_(ends), layer
+        torch.index_select(ends, 0, layer, out=cells)
+        parts.copy_(signed).add_(0.5).mul_(cells)
+        torch.round(parts, out=cells)
+        parts.sub_(cells)
+        return layer
 
     return placed
 
 
-def rounded(total: Tensor, sigma: float, grid: Fraction, draws: Draws, words: Words) -> Tensor:
-    """Return the points of the grid nearest to ``total + sigma Z``, decided exactly.
+def rounded(total: Tensor, sigma: float, grid: Fraction, draws: Draws, words: Words, share: float = 1.0) -> Tensor:
+    """Return the points of the grid nearest to ``total + sigma Z``, decided exactly, times ``share``.
 
-    In cells of the grid, with ``sigma / grid < 2^9``, a variable is known to ``4.03 * 2^-22 * 2^9 < 2^-10.9``; the
-    roundings to single precision of its place, of ``sigma / grid``, of their product and of the sum, all below
-    ``2^11.1``, are each at most ``2^-13``. Together they stay below ``EDGE``.
+    What is not finite counts as 0. In cells of the grid, with ``sigma / grid < 2^9``, a variable is known to
+    ``4.03 * 2^-22 * 2^9 < 2^-10.9``; the roundings to single precision of the end of its layer, of its product with the
+    place and of the sum, all below ``2^11.1``, are each at most ``2^-13``. Together they stay below ``EDGE``.
     """
-    flat = total.reshape(-1)
-    ratio = float(Fraction(sigma) / grid)
+    flat = total.view(-1)
+    ratio = ratio_of(sigma, grid)
+    if draws.ratio != ratio:
+        raise InvalidParameter(f"these variables were drawn for a ratio of {draws.ratio}, and this noise has {ratio}.")
     cells = _cells_in_place(flat) if flat.device.type == "cpu" else fused(_cells)
-    out = torch.empty_like(flat)
-    doubts = []
     step = CHUNK if flat.device.type == "cpu" else max(flat.numel(), 1)
+    doubts, kept = [draws.rest], [flat[draws.rest]]
     for start in range(0, flat.numel(), step):
-        part = slice(start, start + step)
-        out[part], distance = cells(flat[part], draws.near[part], ratio, float(grid))
-        out[part] += 0.0  # a negative zero would tell the sign of the sum
-        doubts.append(_beyond(distance, 0.5 - EDGE) + start)
-    unsure = torch.unique(torch.cat([*doubts, draws.rest]))
-    if unsure.numel():
-        out[unsure] = _decided(flat[unsure].double(), ratio, float(grid), draws.known(unsure, words)).to(out.dtype)
-    return out.view(total.shape)
+        few = slice(start, start + step)
+        point, distance = cells(flat[few], draws.cells[few], draws.parts[few], float(grid))
+        unsure = _beyond(distance, 0.5 - EDGE) + start
+        doubts.append(unsure)
+        kept.append(flat[unsure])
+        _placed_on(point, float(grid) * share, flat[few])
+    at, inverse = torch.unique(torch.cat(doubts), return_inverse=True)
+    if at.numel():
+        values = torch.empty_like(flat[at])
+        values[inverse] = torch.cat(kept)
+        values = torch.nan_to_num(values, 0.0, 0.0, 0.0).double()
+        points = _decided(values, ratio, float(grid), draws.known(at, words)) / float(grid)
+        flat[at] = _placed_on(points.to(flat.dtype), float(grid) * share, torch.empty_like(flat[at]))
+    return total
 
 
-def _cells(values: Tensor, near: Tensor, ratio: float, grid: float) -> tuple[Tensor, Tensor]:
-    """Return the point of the grid that each sum seems to be nearest to, and how far it is from it, in cells."""
-    part = values * (1 / grid)
+def _placed_on(point: Tensor, step: float, out: Tensor) -> Tensor:
+    """Write multiples of a step, which depend on the multiple alone: a zero of either sign is 0."""
+    torch.add(_zero(out.device, out.dtype), point, alpha=step, out=out)
+    return out
+
+
+def _cells(values: Tensor, cells: Tensor, parts: Tensor, grid: float) -> tuple[Tensor, Tensor]:
+    """Return the point of the grid that each sum seems to be nearest to, and how far it is from it, both in cells."""
+    part = torch.nan_to_num(values * (1 / grid), 0.0, 0.0, 0.0)
     whole = torch.round(part)
-    value = (part - whole).float() + near * ratio
+    value = (part - whole).float() + parts
     cell = torch.round(value)
-    return (whole + cell) * grid, (value - cell).abs()
+    return (whole + cell) + cells, (value - cell).abs()
 
 
-def _cells_in_place(flat: Tensor) -> Callable[[Tensor, Tensor, float, float], tuple[Tensor, Tensor]]:
+def _cells_in_place(flat: Tensor) -> Callable[[Tensor, Tensor, Tensor, float], tuple[Tensor, Tensor]]:
     """Return ``_cells`` for pieces of a tensor on the processor, with the same room for each: it stays in the cache."""
-    room = torch.empty(2, min(CHUNK, flat.numel()), dtype=flat.dtype)
-    single = torch.empty(2, min(CHUNK, flat.numel()), dtype=torch.float32)
+    point, value = torch.empty(2, min(CHUNK, flat.numel()), dtype=torch.float32)
+    fast = flat.dtype == torch.float32
 
-    def cells(values: Tensor, near: Tensor, ratio: float, grid: float) -> tuple[Tensor, Tensor]:
-        (part, whole), (value, cell) = room[:, : len(values)], single[:, : len(values)]
-        torch.mul(values, 1 / grid, out=part)
-        torch.round(part, out=whole)
-        part.sub_(whole)
-        torch.mul(near, ratio, out=value)
-        value.add_(part)
-        torch.round(value, out=cell)
-        value.sub_(cell)
-        return whole.add_(cell).mul_(grid), value.abs_()
+    def cells(values: Tensor, cells: Tensor, parts: Tensor, grid: float) -> tuple[Tensor, Tensor]:
+        near, away = point[: len(values)], value[: len(values)]
+        if fast:
+            torch.add(parts, values, alpha=1 / grid, out=away)
+            least, most = away.aminmax()
+            if float(least) > -SMALL and float(most) < SMALL:
+                torch.round(away, out=near)
+                away.sub_(near).abs_()
+                return near.add_(cells), away
+        return _cells(values, cells, parts, grid)
 
     return cells
 
@@ -247,11 +283,16 @@ def _beyond(values: Tensor, limit: float) -> Tensor:
 
 
 @cache
-def _ends(device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return the ends in steps of a place for the first look, and themselves for the second; 0 for the rest."""
+def _zero(device: torch.device, kind: torch.dtype) -> Tensor:
+    return torch.zeros((), dtype=kind, device=device)
+
+
+@cache
+def _ends(device: torch.device) -> Tensor:
+    """Return the ends of all layers; 0 for the rest."""
     ends = torch.zeros(LAYERS, dtype=torch.float64)
     ends[: table().steps] = torch.from_numpy(table().ends)
-    return (ends * 2.0**-PLACE_BITS).float().to(device), ends.to(device)
+    return ends.to(device)
 
 
 @cache

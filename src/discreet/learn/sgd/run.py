@@ -17,6 +17,7 @@ from discreet.learn.sgd.book import Book
 from discreet.learn.sgd.clipping import Clipped, clipped
 from discreet.learn.sgd.distributed import add_up, leads, several, share_out
 from discreet.learn.sgd.noise import Ahead, begin
+from discreet.learn.sgd.normal import coarse_grid, ratio_of
 from discreet.learn.sgd.plan import Training
 from discreet.learn.sgd.rounding import largest_batch
 from discreet.learn.sgd.strategy import Toeplitz, Tree, stream_for
@@ -153,7 +154,7 @@ class Run:
         given = kinds.pop() if len(kinds) == 1 else None
 
         def noisy(values: Tensor) -> Tensor:
-            begun = begin(values, sigma, plan.noise, self.ahead, None, 1.0)
+            begun = begin(values.clone(), sigma, plan.noise, self.ahead, None, 1.0)
             begun.finish()
             return begun.out
 
@@ -174,7 +175,7 @@ class Run:
         for parameter, part in parts.items():
             parameter.grad = part
         if self.stream is None and leads() and plan.noise == "secure" and self.started < plan.steps:
-            self.ahead.prepare(found.numel())
+            self.ahead.prepare(found.numel(), ratio_of(sigma, coarse_grid(sigma)))
         self.finished = self.started
         used = self.clip
         if plan.clipping == "adaptive":
