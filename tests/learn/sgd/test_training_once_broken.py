@@ -13,7 +13,8 @@ from torch import nn
 import discreet.learn.sgd.run as runs
 from discreet.errors import InvalidParameter, UnknownKind
 from discreet.learn.sgd import private, resume, save, train
-from discreet.learn.sgd.noise import Ahead, Begun
+from discreet.learn.sgd.noise import Ahead, Begun, noisy
+from discreet.learn.sgd.normal import coarse_grid
 from discreet.learn.sgd.replay import Replay
 from discreet.learn.sgd.run import Moment
 
@@ -309,3 +310,91 @@ def test_sums_that_are_played_again_are_kept(no_noise, options):
                 parts.optimizer.step()
         found.append(torch.cat(no_noise).double())
     torch.testing.assert_close(found[0], found[1], rtol=1e-5, atol=0.0)
+
+
+def test_noise_made_ahead_is_not_used_by_a_process_of_the_same_number(monkeypatch):
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    ahead = Ahead(torch.device("cpu"))
+    ahead.prepare(1 << 14, 300.0)
+    ahead._next[1].result()
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(write, ahead.take(1 << 14, 300.0).words[:8].numpy().tobytes())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    theirs = np.frombuffer(os.read(read, 32), dtype=np.int32)
+    assert len(theirs) == 8
+    assert not np.array_equal(theirs, ahead.take(1 << 14, 300.0).words[:8].numpy())
+
+
+class Late:
+    """Noise that is decided when it is waited for."""
+
+    def __init__(self, out):
+        self.out = out
+
+    def finish(self):
+        """Decide everything."""
+        self.out.fill_(7.0)
+        return True
+
+
+class Wider(nn.Module):
+    """A step from single to double precision."""
+
+    def forward(self, x):
+        """Return the same in double precision."""
+        return x.double()
+
+
+def test_what_is_decided_late_reaches_parameters_of_every_type(monkeypatch):
+    def begin(total, sigma, kind, ahead, given, share):
+        out = torch.full_like(total, math.nan, dtype=given)
+        return Begun(out, Late(out))
+
+    monkeypatch.setattr(runs, "begin", begin)
+    model = nn.Sequential(nn.Linear(3, 4), Wider(), nn.Linear(4, 1).double())
+    parts = whole(model, (torch.randn(8, 3), torch.randn(8, 1).double()))
+    x, y = next(iter(parts.batches))
+    nn.functional.mse_loss(parts.model(x), y).backward()
+    parts.optimizer.step()
+    assert all(bool((parameter.grad == 7.0).all()) for parameter in model.parameters())
+
+
+@pytest.mark.parametrize(("kind", "huge"), [(torch.float32, 3e38), (torch.float64, 1e308)])
+def test_huge_sums_look_alike_whenever_they_are_decided(kind, huge):
+    """Those near an edge were infinite or no number, and all others 0: it told which were near an edge."""
+    found = noisy(torch.full((20_000,), huge, dtype=kind), 1.0, "secure", Ahead(torch.device("cpu")))
+    assert bool((found.abs() < 9).all())
+
+
+def test_steps_in_inference_mode_do_not_end_with_the_first():
+    model = nn.Linear(300, 300)
+    parts = whole(model, (torch.randn(8, 300), torch.randn(8, 300)), steps=3)
+    for x, y in parts.batches:
+        nn.functional.mse_loss(parts.model(x), y).backward()
+        with torch.inference_mode():
+            parts.optimizer.step()
+    assert parts.run.finished == 3
+
+
+def test_noise_made_ahead_is_for_the_clip_to_come():
+    model = nn.Linear(300, 300)
+    parts = whole(model, (torch.randn(8, 300), torch.randn(8, 300)), steps=2, clipping="adaptive")
+    for step, (x, y) in enumerate(parts.batches):
+        nn.functional.mse_loss(parts.model(x), y).backward()
+        parts.optimizer.step()
+        if not step:
+            sigma = parts.run._sigma()
+            assert parts.run.ahead._next[0][1] == sigma / float(coarse_grid(sigma))
+
+
+def test_noise_for_what_is_not_contiguous_and_for_nothing():
+    ahead = Ahead(torch.device("cpu"))
+    assert noisy(torch.zeros(3, 5).T, 1.0, "secure", ahead).shape == (5, 3)
+    assert noisy(torch.zeros(0), 1.0, "secure", ahead).shape == (0,)
+    with pytest.raises(InvalidParameter, match="deviation"):
+        noisy(torch.zeros(3), 2.0**-125, "secure", ahead)

@@ -111,7 +111,7 @@ def _add(parts: Sequence[Contribution], weights: Tensor, total: Tensor, rows: in
             total += part.wide().weighted_sum(weights).reshape(total.shape)
             continue
         blocks = isinstance(part, InBlocks) and 2 * even > rows
-        step = even * max(1, AT_A_TIME // total.numel()) if blocks else rows
+        step = even * max(1, AT_A_TIME // max(1, total.numel())) if blocks else rows
         for start in range(0, len(weights), step):
             few = slice(start, start + step)
             one, held = part.some(few), weights[few]

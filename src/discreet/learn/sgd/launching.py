@@ -33,6 +33,7 @@ from discreet.learn.sgd.normal import (
     _tried,
     coarse_grid,
     draw,
+    in_cells,
     ratio_of,
     rounded,
 )
@@ -160,7 +161,7 @@ def _stream(key: Key, counter: Tensor, nonce: int) -> Tensor:
 
 
 def _points(values: Tensor, sigma: float, grid: Fraction, known: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-    return _decided(_finite(values).double(), float(Fraction(sigma) / grid), float(grid), known)
+    return _decided(in_cells(values.double(), float(grid)), float(Fraction(sigma) / grid), float(grid), known)
 
 
 def _finite(values: Tensor) -> Tensor:

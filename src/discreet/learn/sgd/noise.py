@@ -32,7 +32,7 @@ class Ahead:
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.words = words_on(device)
-        self._process = os.getpid()
+        self._forks = _forks
         self._pool: ThreadPoolExecutor | None = None
         self._used: Draws | None = None
         self._next: tuple[tuple[int, float], Future[Draws]] | None = None
@@ -53,12 +53,26 @@ class Ahead:
         if self.device.type == "cpu" and count >= WORTH_IT and source().private:
             self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="noise")
             used, self._used = self._used, None
+            used = None if used is not None and used.cells.is_inference() else used  # those cannot be written over
             self._next = (count, ratio), self._pool.submit(draw, count, self.words, ratio, used)
 
     def _leave_to_parent(self) -> None:
         """Forget what was drawn in the process that this one was forked from."""
-        if self._process != os.getpid():
-            self._process, self._pool, self._next, self._used = os.getpid(), None, None, None
+        if self._forks != _forks:
+            self._forks, self._pool, self._next, self._used = _forks, None, None, None
+
+
+_forks = 0
+"""How often this process and those before it were forked; their numbers may be the same."""
+
+
+def _forked() -> None:
+    global _forks  # noqa: PLW0603  it belongs to the process
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 @dataclass(slots=True)
@@ -78,10 +92,10 @@ def begin(
 ) -> Begun:
     """Begin to add Gaussian noise of deviation sigma; the sum, times ``share``, comes in its type or ``given``.
 
-    The sum may be written over, and must stay as it is until ``finish``. Satisfies Gaussian differential privacy with
-    ``mu = sensitivity / sigma`` if ``kind`` is secure: noise comes from the secure source, and the sum with it is
-    rounded to a public grid, decided exactly. The insecure kind takes torch's own generator and rounds nothing; it is
-    for trying things out.
+    The sum, which is contiguous, may be written over, and must stay as it is until ``finish``. Satisfies Gaussian
+    differential privacy with ``mu = sensitivity / sigma`` if ``kind`` is secure: noise comes from the secure source,
+    and the sum with it is rounded to a public grid, decided exactly. The insecure kind takes torch's own generator and
+    rounds nothing; it is for trying things out.
     """
     if kind == "insecure_fast":
         return Begun(((total + torch.randn_like(total) * sigma) * share).to(given or total.dtype))
@@ -91,6 +105,8 @@ def begin(
         if launching.usable(total.device, total.dtype, total.numel()):
             started = launching.begin(total, sigma, coarse_grid(sigma), given, share)
             return Begun(started.out, started)
+    if total.is_cuda:
+        total = total.clone()  # it may be a recording's own memory, into which the next sum is written without noise
     grid = coarse_grid(sigma)
     draws = ahead.take(total.numel(), ratio_of(sigma, grid))
     found = rounded(total, sigma, grid, draws, ahead.words, share)
@@ -106,6 +122,6 @@ def noisy(total: Tensor, sigma: float, kind: Noise, ahead: Ahead, given: torch.d
     >>> noisy(torch.full((3,), 1000.0), 0.25, "secure", Ahead(cpu)).round(decimals=-2).tolist()
     [1000.0, 1000.0, 1000.0]
     """
-    begun = begin(total.clone(), sigma, kind, ahead, given)
+    begun = begin(total.clone(memory_format=torch.contiguous_format), sigma, kind, ahead, given)
     begun.finish()
     return begun.out

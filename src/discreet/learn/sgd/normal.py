@@ -23,7 +23,7 @@ from discreet.learn.sgd.fusing import fused
 from discreet.learn.sgd.staircase import LAYER_BITS, LAYERS, TICKET_BITS, density, remainder, table
 from discreet.noise.lazy import LazyUniform
 
-__all__ = ["Draws", "Words", "coarse_grid", "draw", "ratio_of", "rounded"]
+__all__ = ["Draws", "Words", "coarse_grid", "draw", "in_cells", "ratio_of", "rounded"]
 
 Words = Callable[[int], Tensor]
 """So many uniform 64-bit words, as int64 on the device that asks for them."""
@@ -92,7 +92,7 @@ def draw(count: int, words: Words, ratio: float, used: Draws | None = None) -> D
 
     ``used`` are variables that are needed no more: as many new ones are written over them.
     """
-    bits = words(-(-count // 2)).view(torch.int32)[:count]
+    bits = words(max(1, -(-count // 2))).view(torch.int32)[:count]
     ends = (_ends(bits.device) * (ratio * 2.0**-PLACE_BITS)).float()
     rest = []
     if bits.device.type == "cpu":
@@ -108,7 +108,7 @@ def draw(count: int, words: Words, ratio: float, used: Draws | None = None) -> D
     else:
         cells, parts, layer = fused(_placed)(bits, ends)
         rest.append(_beyond(layer, table().steps - 1))
-    others = torch.cat(rest) if rest else bits.new_empty(0, dtype=torch.int64)
+    others = torch.cat([torch.empty(0, dtype=torch.int64, device=bits.device), *rest])
     low, width, place, signs = _rest(others.numel(), words, bits.device)
     return Draws(ratio, cells, parts, bits, others, low * signs, width * signs, place)
 
@@ -139,16 +139,18 @@ def _placed_in_place(count: int) -> Callable[[Tensor, Tensor, Tensor, Tensor], T
 
 
 def rounded(total: Tensor, sigma: float, grid: Fraction, draws: Draws, words: Words, share: float = 1.0) -> Tensor:
-    """Return the points of the grid nearest to ``total + sigma Z``, decided exactly, times ``share``.
+    """Write the points of the grid nearest to ``total + sigma Z``, decided exactly, times ``share``, over the total.
 
-    What is not finite counts as 0. In cells of the grid, with ``sigma / grid < 2^9``, a variable is known to
-    ``4.03 * 2^-22 * 2^9 < 2^-10.9``; the roundings to single precision of the end of its layer, of its product with the
-    place and of the sum, all below ``2^11.1``, are each at most ``2^-13``. Together they stay below ``EDGE``.
+    What is not a finite number of cells counts as 0. In cells of the grid, with ``sigma / grid < 2^9``, a variable is
+    known to ``4.03 * 2^-22 * 2^9 < 2^-10.9``; the roundings to single precision of the end of its layer, of its product
+    with the place and of the sum, all below ``2^11.1``, are each at most ``2^-13``. Together they stay below ``EDGE``.
     """
     flat = total.view(-1)
     ratio = ratio_of(sigma, grid)
     if draws.ratio != ratio:
         raise InvalidParameter(f"these variables were drawn for a ratio of {draws.ratio}, and this noise has {ratio}.")
+    if not (1 <= ratio <= 2 ** (GRID_BITS + 1) and float(grid) * torch.finfo(flat.dtype).max > 1):
+        raise InvalidParameter(f"noise of deviation {sigma:g} cannot be added to {flat.dtype} on a grid of {grid}.")
     cells = _cells_in_place(flat) if flat.device.type == "cpu" else fused(_cells)
     step = CHUNK if flat.device.type == "cpu" else max(flat.numel(), 1)
     doubts, kept = [draws.rest], [flat[draws.rest]]
@@ -163,10 +165,14 @@ def rounded(total: Tensor, sigma: float, grid: Fraction, draws: Draws, words: Wo
     if at.numel():
         values = torch.empty_like(flat[at])
         values[inverse] = torch.cat(kept)
-        values = torch.nan_to_num(values, 0.0, 0.0, 0.0).double()
-        points = _decided(values, ratio, float(grid), draws.known(at, words)) / float(grid)
-        flat[at] = _placed_on(points.to(flat.dtype), float(grid) * share, torch.empty_like(flat[at]))
+        points = _decided(in_cells(values, float(grid)).double(), ratio, float(grid), draws.known(at, words))
+        flat[at] = _placed_on((points / float(grid)).to(flat.dtype), float(grid) * share, torch.empty_like(flat[at]))
     return total
+
+
+def in_cells(values: Tensor, grid: float) -> Tensor:
+    """Return values with 0 for those that are no finite number of cells in their own type."""
+    return torch.where(torch.isfinite(values * (1 / grid)), values, torch.zeros_like(values))
 
 
 def _placed_on(point: Tensor, step: float, out: Tensor) -> Tensor:

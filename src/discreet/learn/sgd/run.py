@@ -146,7 +146,7 @@ class Run:
         sums are thrown away unseen, and nothing was released.
         """
         plan = self.plan
-        sigma = plan.sum_multiplier * self.clip * (1 + plan.rounding)
+        sigma = self._sigma()
         assert self.total is not None  # noqa: S101 - a step that is complete has been added up
         exact, self.total = add_up(self.total), None
 
@@ -162,7 +162,7 @@ class Run:
             begun = begin(exact, sigma, plan.noise, self.ahead, given, 1 / plan.batch)
             found, norm, parts = begun.out, begun.out.norm(), self._parts(begun.out)
             if begun.finish():
-                norm = found.norm()
+                norm, parts = found.norm(), self._parts(found)
         else:
             if leads():
                 exact = noisy(exact) if self.stream is None else self.stream.release(exact.double(), noisy)
@@ -174,14 +174,18 @@ class Run:
             return False
         for parameter, part in parts.items():
             parameter.grad = part
-        if self.stream is None and leads() and plan.noise == "secure" and self.started < plan.steps:
-            self.ahead.prepare(found.numel(), ratio_of(sigma, coarse_grid(sigma)))
         self.finished = self.started
         used = self.clip
         if plan.clipping == "adaptive":
             self._adapt()
+        if self.stream is None and leads() and plan.noise == "secure" and self.started < plan.steps:
+            self.ahead.prepare(found.numel(), ratio_of(self._sigma(), coarse_grid(self._sigma())))
         self.moments.append((self.finished, used, norm))
         return True
+
+    def _sigma(self) -> float:
+        """Return the deviation of noise on sums for the clip as it is."""
+        return float(self.plan.sum_multiplier * self.clip * (1 + self.plan.rounding))
 
     def _parts(self, flat: Tensor) -> dict[Tensor, Tensor]:
         """Return what of a row belongs to each parameter, in its shape and type."""
