@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations
 from time import perf_counter
 from typing import Any, Self
@@ -13,9 +14,22 @@ import numpy.typing as npt
 from discreet.errors import InvalidParameter
 from discreet.synthetic.coded import Tallied
 from discreet.synthetic.graphical.factor import Attributes
+from discreet.synthetic.graphical.measured import Measured
 from discreet.synthetic.graphical.model import GraphicalModel
 
-__all__ = ["GRID", "Tables", "Worked", "all_sets", "closure", "expected_tables", "noise_norm", "overlaps", "sets_of"]
+__all__ = [
+    "GRID",
+    "Tables",
+    "Worked",
+    "all_sets",
+    "closure",
+    "expected_tables",
+    "noise_norm",
+    "overlaps",
+    "sets_of",
+    "shares_of",
+    "within",
+]
 
 Int64 = npt.NDArray[np.int64]
 
@@ -74,6 +88,32 @@ def overlaps(candidates: Sequence[Attributes], workload: Sequence[Attributes]) -
         for i in one:
             often[i] = often.get(i, 0) + 1
     return {one: sum(often.get(i, 0) for i in one) for one in candidates}
+
+
+def shares_of(weights: Iterable[float]) -> tuple[Fraction, ...]:
+    """Return shares in proportion to weights, which are 1 together exactly.
+
+    >>> shares_of([1.0, 3.0])
+    (Fraction(1, 4), Fraction(3, 4))
+    """
+    exact = [Fraction(one) for one in weights]
+    return tuple(one / sum(exact) for one in exact)
+
+
+def within(told: Iterable[Measured]) -> list[Measured]:
+    """Return the sums of measured tables over some of their attributes, with the noise that sums have.
+
+    >>> [(one.attributes, one.counts.tolist()) for one in within([Measured((0, 3), np.ones((2, 3)), 1.0)])]
+    [((0,), [3.0, 3.0]), ((3,), [2.0, 2.0, 2.0])]
+    """
+    found = []
+    for one in told:
+        for size in range(1, len(one.attributes)):
+            for kept in combinations(range(len(one.attributes)), size):
+                table = one.counts.sum(tuple(i for i in range(len(one.attributes)) if i not in kept))
+                sigma = one.sigma * math.sqrt(one.counts.size / table.size)
+                found.append(Measured(tuple(one.attributes[i] for i in kept), table, sigma))
+    return found
 
 
 @dataclass(slots=True, eq=False)

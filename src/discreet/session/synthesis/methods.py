@@ -8,7 +8,6 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -150,11 +149,9 @@ def deviations(name: str, mechanism: Any) -> list[float]:  # noqa: ANN401
         cells = math.prod(mechanism.sizes)
         return [mechanism.deviation * math.sqrt(cells / size) for size in mechanism.sizes]
     if name == "adaptive":
-        from discreet.synthetic.aim import CHOICE, ROUNDS
-
-        count = len(mechanism.sizes)
-        share = Fraction(1) if count == 1 else (1 - CHOICE) / (ROUNDS * count)
-        return [float(mechanism.noise(Fraction(mechanism.rho) * share).sigma)] * count
+        sigmas = [float(one.sigma) for one in mechanism.singles]
+        places = {i: place for place, i in enumerate(mechanism.known.kept)}
+        return [sigmas[places[i]] if i in places else max(sigmas) for i in range(len(mechanism.sizes))]
     noise = getattr(mechanism, METHODS[name].noise, None)
     if isinstance(noise, Geometric):
         return [math.sqrt(2) * float(noise.scale)] * len(mechanism.sizes)

@@ -61,6 +61,7 @@ def fit(
     *,
     total: float | None = None,
     start: Potentials | None = None,
+    repeated: Sequence[Measured] = (),
     zeros: Masks | None = None,
     steps: int = 1000,
     shrinkage: float = SHRINKAGE,
@@ -70,6 +71,7 @@ def fit(
 ) -> Fitted:
     """Return the distribution closest to all measurements, starting from potentials that served before.
 
+    ``repeated`` are tables that follow from measurements: a fit comes closer to them, and the model does not keep them.
     ``zeros`` are masks of impossible entries by attributes. ``deadline`` is a time of ``time.monotonic``; what was
     found so far is returned when it has passed.
 
@@ -82,7 +84,7 @@ def fit(
     masks = dict(zeros or {})
     tree = junction_tree(sizes, [*(one.attributes for one in measurements), *masks])
     whole = total_of(measurements) if total is None else total
-    dual = _Dual(tree, _fixed(tree, masks), _grouped(measurements), whole, shrinkage)
+    dual = _Dual(tree, _fixed(tree, masks), _grouped([*measurements, *repeated]), whole, shrinkage)
     x = dual.scaled(start or {})
     done = 0
 
