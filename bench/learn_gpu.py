@@ -4,8 +4,9 @@
 
 It needs torch with CUDA, numpy, scipy, python-flint and cryptography, and this repository (``PYTHONPATH=src:bench``).
 Each row is the median of some steps on a batch that stays the same, in fp32 with tf32 products. "secure" is a step of
-``train``, whose passes are recorded as a CUDA graph; "no noise" is the same without its noise, and "own loop" one of a
-loop that calls model and optimizer by itself. "plain, recorded" shows what recording does for plain training.
+``train``, whose passes are recorded as a CUDA graph; "padded" is the same on a batch filled up to the rows that one
+drawn by coins has room for; "no noise" is the same without its noise, and "own loop" one of a loop that calls model and
+optimizer by itself. "plain, recorded" shows what recording does for plain training.
 """
 
 import argparse
@@ -110,6 +111,7 @@ def rows_of(name: str, rounds: int) -> dict[str, tuple[float, float] | None]:
         "plain, recorded": lambda: recorded_step(*on_device()),
         "discreet, no noise": lambda: private_step(*on_device(), noise="none"),
         "discreet, secure": lambda: private_step(*on_device()),
+        "discreet, secure, padded": lambda: private_step(*on_device(), padded=True),
         "discreet, secure, own loop": lambda: private_step(*on_device(), recorded=False),
     }
     try:

@@ -108,17 +108,19 @@ def transformer(batch: int, steps: int = 128) -> Model:
 
 
 def private_step(
-    model: nn.Module, x: Tensor, y: Tensor, *, noise: str = "secure", recorded: bool = True
+    model: nn.Module, x: Tensor, y: Tensor, *, noise: str = "secure", recorded: bool = True, padded: bool = False
 ) -> Callable[[], None]:
     """Return one step of private training on a batch that is always the same; noise="none" leaves noise out.
 
-    It is a step of ``train``, or with ``recorded=False`` one of a loop of one's own.
+    It is a step of ``train``, or with ``recorded=False`` one of a loop of one's own. With ``padded`` the batch is
+    filled up to the rows that a batch drawn by coins has room for.
     """
     from discreet.learn.sgd import run as runs
     from discreet.learn.sgd.book import Book
     from discreet.learn.sgd.noise import Begun
     from discreet.learn.sgd.optimizer import PrivateOptimizer
     from discreet.learn.sgd.plan import Training
+    from discreet.learn.sgd.private import _sizes
     from discreet.learn.sgd.replay import Replay
 
     plan = Training(
@@ -130,7 +132,9 @@ def private_step(
     )
     run = runs.Run(plan, Book(model))
     optimizer = PrivateOptimizer(torch.optim.SGD(model.parameters(), lr=1e-4), run)
-    mask = torch.ones(len(x), dtype=torch.bool, device=x.device)
+    rows = _sizes(plan, None, x.device)[0] if padded else len(x)
+    mask = torch.arange(rows, device=x.device) < len(x)
+    x, y = (torch.cat([part, part.new_zeros(rows - len(part), *part.shape[1:])]) for part in (x, y))
     replay = Replay(model, nn.functional.cross_entropy, optimizer)
 
     def silent(total: Tensor, _sigma: float, _kind: str, _ahead: Any, given: torch.dtype, share: float) -> Begun:
