@@ -434,3 +434,15 @@ def test_many_threads_never_overspend(name):
 
 def test_exceeding_is_an_error_of_the_house():
     assert issubclass(BudgetExceeded, DiscreetError)
+
+
+def test_an_account_of_many_odd_parts_can_still_be_read():
+    """Sums of fractions have ever longer denominators, and Python refuses to write the longest out."""
+    account = Budget(1, 1e-6, relation="add_remove").open()
+    for i in range(250):
+        account.spend(PrivacyLoss.gaussian(mu_squared=Fraction(1, 10**20 + 2 * i + 1)).under("add_remove"))
+    assert account.spent.amount.denominator.bit_length() > 14_400  # 4300 digits and more
+    assert "about" in repr(account)
+    assert "about" in str(account.spent)
+    with pytest.raises(BudgetExceeded, match="about"):
+        account.spend(PrivacyLoss.zcdp(5).under("add_remove"))

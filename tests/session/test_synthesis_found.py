@@ -8,6 +8,7 @@ from synthesis_people import CITIES, SCHEMA, people, session
 
 import discreet as dp
 from discreet.errors import InvalidParameter
+from discreet.session.synthesis.methods import METHODS
 
 WANTED = {"city": {"categories": 10}, "age": {"quantiles": 4}, "sex": None}
 UNLISTED = {name: one for name, one in SCHEMA.items() if name != "city"}
@@ -77,3 +78,12 @@ def test_a_column_of_which_nothing_may_be_shown_is_missing_everywhere():
     assert set(copy.rows()["name"]) == {None}
     assert any("No value of name could be shown" in note for note in copy.notes)
     assert "canary" not in copy.to_json()
+
+
+@pytest.mark.parametrize("method", [name for name, one in METHODS.items() if one.pure is False or name == "table"])
+def test_every_method_keeps_its_price_when_values_are_found(method):
+    """What is found decides sizes; a loss that depended on them would be refused after it was paid."""
+    with session(people(600), schema=UNLISTED, epsilon=20) as opened:
+        copy = opened.synthesize(epsilon=5, columns=WANTED | {"income": {"bins": 6}}, method=method)
+        assert len(copy.codings) == 4
+        assert copy.loss.epsilon(copy.parameters["delta"]) <= 5

@@ -97,8 +97,32 @@ def test_the_loss_is_that_of_all_parts():
 
 
 def test_larger_attributes_get_more_of_the_budget():
-    plan = AdaptiveTables(sizes=(64, 8), rho=1, relation="add_remove")
+    plan = AdaptiveTables(sizes=(70, 8), rho=1, relation="add_remove")
     assert (float(plan.singles[1].sigma) / float(plan.singles[0].sigma)) ** 2 == pytest.approx(4)
+    even, odd = (AdaptiveTables(sizes=(70, 8), rho=1, relation="add_remove", weights=w) for w in ((1, 1), (1, 3)))
+    assert even.singles[0] == even.singles[1]
+    assert (float(odd.singles[0].sigma) / float(odd.singles[1].sigma)) ** 2 == pytest.approx(3)
+
+
+def test_with_weights_nothing_that_is_paid_depends_on_sizes():
+    """Where sizes are found privately, the terms of the loss must be those that were promised before."""
+    one, other = (
+        AdaptiveTables(sizes=sizes, rho=1, relation="add_remove", weights=(1, 1, 1))
+        for sizes in ((10, 2, 5), (3, 700, 4))
+    )
+    assert one.loss.terms == other.loss.terms
+
+
+@pytest.mark.parametrize("seconds", [-1, math.nan])
+def test_odd_deadlines_are_refused(seconds):
+    with pytest.raises(InvalidParameter, match="seconds"):
+        AdaptiveTables(sizes=SIZES, rho=1, relation="add_remove").release(chain(20), seconds=seconds)
+
+
+def test_a_deadline_that_is_over_leaves_a_model_of_what_was_paid_for():
+    data = np.zeros((5000, 3), dtype=int)
+    model = AdaptiveTables(sizes=SIZES, rho=5, relation="add_remove").release(data, seconds=0)
+    assert model.marginal((0,))[0] > 4500
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -303,6 +327,8 @@ def test_a_budget_is_kept_and_used():
         {"rho": float("nan")},
         {"cells": 3},
         {"cells": 1.5},
+        {"weights": (1, 2)},
+        {"weights": (1, 0, 2)},
         {"workload": ()},
         {"workload": ((3,),)},
         {"zeros": {(0, 1): np.ones((3, 2), dtype=bool)}},

@@ -30,7 +30,11 @@ SMALLEST = Fraction(1, 2**900)
 """Allowances below this are told as 0."""
 
 
-@dataclass(frozen=True, slots=True)
+LONG = 2000
+"""Bits of a denominator that is not written out: Python does not write numbers of any length."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Cost:
     """An amount in the currency of a filter, and a probability of failure. Both add exactly."""
 
@@ -42,6 +46,12 @@ class Cost:
 
     def __sub__(self, other: "Cost") -> "Cost":
         return Cost(self.amount - other.amount, self.failure - other.failure)
+
+    def __repr__(self) -> str:
+        shown = (
+            repr(part) if part.denominator.bit_length() <= LONG else _say(part) for part in (self.amount, self.failure)
+        )
+        return "Cost(amount={}, failure={})".format(*shown)
 
     def within(self, limit: "Cost") -> bool:
         """Whether neither part exceeds the limit."""
@@ -411,5 +421,9 @@ def _agreed(account: Relation | None, loss: Relation | None) -> Relation | None:
 
 
 def _say(value: Fraction) -> str:
-    shown = show(value) if value < 2**60 else "more than 1e18"
+    if value >= 2**60:
+        return "more than 1e18"
+    if value.denominator.bit_length() > LONG:
+        return f"about {float(value):.12g}"
+    shown = show(value)
     return shown if len(shown) < 30 else f"about {float(value):.12g}"

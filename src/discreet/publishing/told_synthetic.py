@@ -20,7 +20,7 @@ from discreet.units import Person, Row
 
 __all__ = ["problem_synthetic"]
 
-NEAR = 1e-6
+NEAR = 1e-9
 
 
 def problem_synthetic(one: Certified, unit: Row | Person) -> str:

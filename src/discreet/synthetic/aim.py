@@ -6,12 +6,12 @@ sets of attributes within a set of the workload, one whose table is far from the
 measuring it, weighted by how much of the workload it touches; it is measured, and the model is fitted again.
 
 Here what each round may spend is fixed beforehand, where the authors decide as they go: two rounds for each attribute,
-of which the last has three times the budget of the first. So what all of it costs together is known exactly, and a
-given epsilon pays for a twelfth more rho than by a filter of zCDP at epsilon 1 and delta 1e-9. Attributes of many
-values get more of the budget for single attributes: with shares that grow as ``size^(2/3)`` the noise of all their
-tables together is least. Values that drown in the noise of the first measurements are put together, as in MST, which
-keeps models small. A measured table tells those within it a second time, by its sums, so that shrinking a fit acts on
-what it tells beyond them.
+those of the last third with three times the budget of those in the first. So what all of it costs together is known
+exactly, and a given epsilon pays for a twelfth more rho than by a filter of zCDP at epsilon 1 and delta 1e-9.
+Attributes of many values get more of the budget for single attributes: with shares that grow as ``size^(2/3)`` the
+noise of all their tables together is least. Values that drown in the noise of the first measurements are put together,
+as in MST, which keeps models small. A measured table tells those within it a second time, by its sums, so that
+shrinking a fit acts on what it tells beyond them.
 
 The proof. A person's ``records`` are in as many entries of a table at most, at worst all in one: its squared L2 norm
 changes by ``records^2`` under add_remove and ``2 records^2`` under replace_one, its L1 norm by ``records`` or twice
@@ -25,6 +25,7 @@ composition of mechanisms with guarantees fixed beforehand.
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -73,14 +74,14 @@ __all__ = ["AdaptiveTables", "Progress"]
 Int64 = npt.NDArray[np.int64]
 Progress = Callable[[str, int, int], None]
 
-ROUNDS, GROWTH = 2, 3.0
-"""So many rounds for each attribute; the last one has so many times the budget of the first."""
+ROUNDS, LEVELS = 2, (1, 2, 3)
+"""So many rounds for each attribute, and what those in the first, second and last third have in proportion."""
 
 SINGLES = Fraction(9, 40)
 """How much of the budget goes to single attributes, before the first round."""
 
 LARGER = 2 / 3
-"""The shares of single attributes grow as this power of their sizes."""
+"""The shares of single attributes grow as this power of their sizes, which are taken for powers of two."""
 
 CHOICE = Fraction(1, 20)
 """How much of a round's budget goes to choosing."""
@@ -100,6 +101,9 @@ CLOSE = 0.01
 LAST_FIT = 0.3
 """The part of ``seconds`` that is kept for the last fit."""
 
+GRACE = 0.5
+"""Seconds that the last fit has in any case: what was paid for shall be of use."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AdaptiveTables(Faces):
@@ -110,7 +114,8 @@ class AdaptiveTables(Faces):
     outside ``sizes`` are clamped. ``workload`` are sets of attributes whose tables shall be right, by default all of
     three. A model has at most ``cells`` entries: with more it can be more accurate, and takes longer. ``zeros`` are
     public masks of impossible combinations; ``determined`` says which attribute follows another, and how:
-    ``{j: (i, values of j by values of i)}``.
+    ``{j: (i, values of j by values of i)}``. ``weights`` say how the budget for single attributes is shared, if not by
+    their sizes: where those are not known before, the loss must not depend on them.
 
     >>> plan = AdaptiveTables(sizes=(2, 2, 3), rho=50, relation="add_remove")
     >>> model = plan.release([[0, 0, 1]] * 500 + [[1, 1, 2]] * 300)
@@ -126,6 +131,7 @@ class AdaptiveTables(Faces):
     zeros: Zeros | None = field(default=None, compare=False)
     determined: Determined | None = field(default=None, compare=False)
     cells: int = CELLS
+    weights: tuple[int, ...] | None = None
     known: Known = field(init=False, repr=False)
     singles: tuple[DiscreteGaussian, ...] = field(init=False, repr=False, compare=False)
     rounds: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
@@ -146,16 +152,22 @@ class AdaptiveTables(Faces):
                 f"cells must be a whole number of at least {least:,}, what single attributes and zeros take: raise it, "
                 "or coarsen the attributes with the most values."
             )
-        count = len(rules.kept)
-        first = rho if count == 1 else rho * SINGLES
-        later = () if count == 1 else shares_of([GROWTH ** (i / (ROUNDS * count - 1)) for i in range(ROUNDS * count)])
+        weights = None if self.weights is None else tuple(positive_size(one, "a weight") for one in self.weights)
+        if weights is not None and len(weights) != len(sizes):
+            raise InvalidParameter("weights are one for each attribute.")
+        powers = tuple(1 << (size.bit_length() - 1) for size in sizes)
+        each = [powers[i] ** LARGER if weights is None else float(weights[i]) for i in rules.kept]
+        count = ROUNDS * len(each) if len(each) > 1 else 0
+        first = rho * SINGLES if count else rho
+        later = shares_of([LEVELS[i * len(LEVELS) // count] for i in range(count)])
         for name, value in (
             ("sizes", sizes),
             ("known", rules),
             ("workload", workload),
             ("zeros", rules.zeros or None),
             ("determined", rules.determined or None),
-            ("singles", tuple(self.noise(first * one) for one in shares_of([n**LARGER for n in rules.inner_sizes]))),
+            ("weights", weights),
+            ("singles", tuple(self.noise(first * one) for one in shares_of(each))),
             ("rounds", tuple((rho - first) * one for one in later)),
         ):
             object.__setattr__(self, name, value)
@@ -163,6 +175,7 @@ class AdaptiveTables(Faces):
     def __repr__(self) -> str:
         several = f", records={self.records}" if self.records > 1 else ""
         workload = f", workload={self.workload!r}" if self.workload is not None else ""
+        workload += f", weights={self.weights!r}" if self.weights is not None else ""
         return (
             f"AdaptiveTables(sizes={self.sizes!r}, rho={show(self.rho)}, relation={self.relation!r}{several}{workload}"
             f"{self.known.words()}, cells={self.cells})"
@@ -181,6 +194,7 @@ class AdaptiveTables(Faces):
         zeros: Zeros | None = None,
         determined: Determined | None = None,
         cells: int = CELLS,
+        weights: tuple[int, ...] | None = None,
     ) -> "AdaptiveTables":
         """Return the synthesizer with the largest rho that is (epsilon, delta)-DP, by the exact curves of its parts.
 
@@ -198,6 +212,7 @@ class AdaptiveTables(Faces):
                 zeros=zeros,
                 determined=determined,
                 cells=cells,
+                weights=weights,
             )
 
         return made(largest_rho(lambda rho: made(rho).loss, epsilon, delta))
@@ -210,11 +225,10 @@ class AdaptiveTables(Faces):
     @property
     def loss(self) -> PrivacyLoss:
         """That of all measurements and choices."""
-        parts = [one.loss for one in self.singles]
+        parts: Counter[DiscreteGaussian | Exponential] = Counter(self.singles)
         for rho in self.rounds:
-            choice, noise = self.round_parts(rho, 1)
-            parts += [choice.loss, noise.loss]
-        return reduce(PrivacyLoss.__add__, parts).under(self.relation)
+            parts.update(self.round_parts(rho, 1))
+        return reduce(PrivacyLoss.__add__, (often * part.loss for part, often in parts.items())).under(self.relation)
 
     @property
     def sought(self) -> tuple[Attributes, ...]:
@@ -237,6 +251,8 @@ class AdaptiveTables(Faces):
         Counting records and drawing noise are not timed. So how rounds end tells nothing more of the data. ``progress``
         is told how many tables have been measured, and how many it will be.
         """
+        if seconds is not None and not seconds >= 0:
+            raise InvalidParameter(f"seconds are a number from 0 on, or None, got {seconds!r}.")
         tally = self.known.records(tallied(records, self.sizes))
         return self.known.completed(_Run(self, tally, seconds, progress).model())
 
@@ -325,6 +341,7 @@ class _Run:
 
     def _fitted(self, sizes: tuple[int, ...], told: Sequence[Measured], before: Fitted | None, *, last: bool) -> Fitted:
         left = (1.0 if last else 1 - LAST_FIT) * self.seconds - self.worked.seconds
+        left = max(left, GRACE) if last else left
         self.expected = {}
         with self.worked:
             return fit(

@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import Geometric
 from discreet.session.joint import Budgeted
@@ -111,6 +113,8 @@ def made(name: str, sizes: Sequence[int], cost: Budgeted, **more: object) -> Any
     known = {one.name for one in fields(mechanism)}
     amount = {"rho": cost.rho} if cost.rho is not None else {"epsilon": cost.epsilon}
     given = {key: value for key, value in more.items() if key in known and value}
+    if "weights" in known:  # what a release costs must not depend on how many values it finds
+        given["weights"] = (1,) * len(sizes)
     return mechanism(sizes=tuple(sizes), relation=cost.relation, records=cost.records, **amount, **given)
 
 
@@ -151,7 +155,12 @@ def deviations(name: str, mechanism: Any) -> list[float]:  # noqa: ANN401
     if name == "adaptive":
         sigmas = [float(one.sigma) for one in mechanism.singles]
         places = {i: place for place, i in enumerate(mechanism.known.kept)}
-        return [sigmas[places[i]] if i in places else max(sigmas) for i in range(len(mechanism.sizes))]
+        found = []
+        for i in range(len(mechanism.sizes)):
+            source, values = (mechanism.determined or {}).get(i, (i, None))
+            cells = 1 if values is None else int(np.bincount(values).max())
+            found.append(sigmas[places[source]] * math.sqrt(cells))
+        return found
     noise = getattr(mechanism, METHODS[name].noise, None)
     if isinstance(noise, Geometric):
         return [math.sqrt(2) * float(noise.scale)] * len(mechanism.sizes)
