@@ -95,14 +95,14 @@ def test_the_size_is_never_read_from_the_data():
 
 def test_the_audit_catches_a_divisor_that_is_the_true_batch(monkeypatch):
     """Noise divided by the number of records in the batch: 2 on one side and 1 on the other."""
-    drawn, draw, share_out = [], samplers.Sampler.draw, runs.share_out
+    drawn, draw, begin = [], samplers.Sampler.draw, runs.begin
 
     def counted(self, step):
         drawn.append(draw(self, step))
         return drawn[-1]
 
     monkeypatch.setattr(samplers.Sampler, "draw", counted)
-    monkeypatch.setattr(runs, "share_out", lambda total: share_out(total) * PLAN.batch / max(1, len(drawn[-1])))
+    monkeypatch.setattr(runs, "begin", lambda *given: begin(*given[:-1], 1 / max(1, len(drawn[-1]))))
     found = attacked("the true batch divides")
     assert found.refuted, str(found)
 

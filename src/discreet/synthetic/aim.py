@@ -199,7 +199,7 @@ class AdaptiveTables(Faces):
         """Return the synthesizer with the largest rho that is (epsilon, delta)-DP, by the exact curves of its parts.
 
         >>> round(float(AdaptiveTables.for_budget(1, 1e-9, sizes=(2, 2), relation="add_remove").rho), 4)
-        0.0162
+        0.0164
         """
 
         def made(rho: float) -> "AdaptiveTables":

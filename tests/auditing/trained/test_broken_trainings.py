@@ -12,6 +12,7 @@ from discreet.auditing import audit_training
 from discreet.auditing.trained.canaries import dirac, gradient_scores
 from discreet.learn.sgd import Training, private
 from discreet.learn.sgd import run as runs
+from discreet.learn.sgd.noise import Begun
 
 CANARIES, OTHERS, WIDTH = 1000, 200, 8
 STRENGTH = 50.0
@@ -19,7 +20,7 @@ ALPHA = 1e-9
 QUIET = Training(records=1200, batch=600, steps=8, noise_multiplier=5)
 """Its claim is so small that whoever tells canaries apart refutes it."""
 
-CLIPPED, NOISY = runs.clipped, runs.noisy
+CLIPPED, BEGIN = runs.clipped, runs.begin
 pytestmark = pytest.mark.usefixtures("repeatable")
 
 
@@ -104,8 +105,8 @@ def test_the_quiet_training_stands():
 def unclipped_layer(notes, mask, *, clip, groups, **options):
     """Clip all layers but the first."""
     first, *rest = groups[0]
-    found = CLIPPED(notes, mask, clip=clip, groups=[rest], **options)
-    found.sums.update(CLIPPED(notes, mask, clip=1e9, groups=[[first]], **options).sums)
+    found = CLIPPED(dict(notes), mask, clip=clip, groups=[rest], **options)
+    found.sums[first].copy_(CLIPPED(dict(notes), mask, clip=1e9, groups=[[first]], **options).sums[first])
     return found
 
 
@@ -115,17 +116,17 @@ def unclipped(notes, mask, *, clip, **options):
 
 def clipped_late(total, *rest):
     """Add the noise, then clip the noisy sum to the norm that a full batch may have."""
-    found = NOISY(total, *rest)
-    return found * min(1.0, QUIET.batch / float(found.norm()))
+    found = BEGIN(total, *rest).out
+    return Begun(found * min(1.0, QUIET.batch * rest[-1] / float(found.norm())))
 
 
 def a_twentieth_of_the_noise(total, sigma, *rest):
-    return NOISY(total, sigma / 20, *rest)
+    return BEGIN(total, sigma / 20, *rest)
 
 
 @pytest.mark.parametrize(
     "flaws",
-    [{"clipped": unclipped_layer}, {"clipped": unclipped, "noisy": clipped_late}, {"noisy": a_twentieth_of_the_noise}],
+    [{"clipped": unclipped_layer}, {"clipped": unclipped, "begin": clipped_late}, {"begin": a_twentieth_of_the_noise}],
     ids=["one layer is not clipped", "noise comes before the clip", "a twentieth of the noise"],
 )
 def test_broken_trainings_are_caught(monkeypatch, flaws):

@@ -63,11 +63,12 @@ def clipped(
     flat, sums = _room(list(held), mask, wide=rows is not None and len(mask) > rows)
     balance = torch.zeros((), dtype=torch.float64)
     finite = torch.ones((), dtype=torch.bool, device=mask.device)
+    clipped_ones = {parameter for group in groups for parameter in group}
+    for parameter, parts in held.items():
+        if not parts or parameter not in clipped_ones:
+            sums[parameter].zero_()
     for group in groups:
         used = [parameter for parameter in group if held[parameter]]
-        for parameter in group:
-            if not held[parameter]:
-                sums[parameter].zero_()
         if not used:
             continue
         squares = torch.stack([squared_norms(held[parameter]).to(mask.device) for parameter in used]).sum(0)
