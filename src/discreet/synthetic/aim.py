@@ -7,7 +7,7 @@ measuring it, weighted by how much of the workload it touches; it is measured, a
 
 Here what each round may spend is fixed beforehand, where the authors decide as they go: two rounds for each attribute,
 those of the last third with three times the budget of those in the first. So what all of it costs together is known
-exactly, and a given epsilon pays for a twelfth more rho than by a filter of zCDP at epsilon 1 and delta 1e-9.
+exactly, and a given epsilon pays for nine percent more rho than by a filter of zCDP at epsilon 1 and delta 1e-9.
 Attributes of many values get more of the budget for single attributes: with shares that grow as ``size^(2/3)`` the
 noise of all their tables together is least. Values that drown in the noise of the first measurements are put together,
 as in MST, which keeps models small. A measured table tells those within it a second time, by its sums, so that

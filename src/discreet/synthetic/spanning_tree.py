@@ -40,6 +40,7 @@ from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 from discreet.synthetic.aim_rounds import GRID, LARGEST_TOTAL, Tables, Worked, expected_tables, noise_norm
+from discreet.synthetic.budgets import largest_rho
 from discreet.synthetic.coded import tallied
 from discreet.synthetic.graphical.estimation import fit
 from discreet.synthetic.graphical.factor import Attributes
@@ -171,16 +172,7 @@ class SpanningTree(Faces):
                 mended=mended,
             )
 
-        def fits(rho: float) -> bool:
-            return made(rho).loss.epsilon(delta) <= float(epsilon)
-
-        low, high = 0.0, 1.0
-        while fits(high):
-            low, high = high, 2 * high
-        while not low or high - low > low / 500:
-            middle = (low + high) / 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        return made(low)
+        return made(largest_rho(lambda rho: made(rho).loss, epsilon, delta))
 
     @property
     def domain(self) -> Records:
