@@ -38,6 +38,6 @@ def test_both_relations_and_several_records_are_among_them():
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_claim_that_is_too_small_is_refuted(name):
     """The same releases, said to cost almost nothing."""
-    entry, tier = ENTRIES[name], Tier(seconds=60.0, draws=20_000, alpha=1e-6)
+    entry, tier = ENTRIES[name], Tier(seconds=None, draws=20_000, alpha=1e-6)
     modest = dataclasses.replace(entry, claims=PrivacyLoss.pure(0.1).under(entry.claims.relation))
     assert examine(modest, tier).refuted

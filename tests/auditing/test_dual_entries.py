@@ -14,5 +14,5 @@ def test_a_game_with_far_too_large_a_step_is_found():
     wild = DualQuery(queries=queries, size=2, rounds=3, samples=9, eta=20, relation="replace_one", search=quick)
     mild = DualQuery(queries=queries, size=2, rounds=3, samples=9, eta=0.1, relation="replace_one")
     pair = ([[1], [1]], [[1], [0]])
-    found = audit(partial(_records, wild), claims=mild.loss, neighbours=[pair], seconds=600, draws=1600, alpha=1e-6)
+    found = audit(partial(_records, wild), claims=mild.loss, neighbours=[pair], draws=1600, alpha=1e-6)
     assert found.refuted

@@ -333,5 +333,5 @@ def test_a_tenth_less_noise_is_refuted(name):
     pairs = list(entry.neighbours)
     if not isinstance(mechanism, OptimalSelection):
         pairs = [([near] * mechanism.groups, [near - 1] * mechanism.groups)]
-    found = audit(mechanism, claims=entry.claims, neighbours=pairs, batch=batch, draws=4_000_000, seconds=1e6)
+    found = audit(mechanism, claims=entry.claims, neighbours=pairs, batch=batch, draws=4_000_000)
     assert found.refuted, str(found)

@@ -119,7 +119,6 @@ def test_claims_stand_an_audit(engine, unit):
         neighbours=list(table_neighbours(unit))[:1],
         batch=query.draw,
         draws=4_000,
-        seconds=600,
         alpha=1e-9,
     )
     assert not found.refuted

@@ -100,7 +100,7 @@ def test_the_loss_of_a_joint_release_is_not_refuted(make, noise, relation):
     records, draws = 2, 100 if make is levels else 200
     pair = neighbours(make, relation, records)
     quiet, loud = (make(noise, relation, records, epsilon) for epsilon in (EPSILON, 40 * EPSILON))
-    found = audit(released(quiet), claims=quiet.loss, neighbours=[pair], seconds=20, draws=draws)
+    found = audit(released(quiet), claims=quiet.loss, neighbours=[pair], draws=draws)
     assert not found.refuted, str(found)
-    caught = audit(released(loud), claims=quiet.loss, neighbours=[pair], seconds=20, draws=draws)
+    caught = audit(released(loud), claims=quiet.loss, neighbours=[pair], draws=draws)
     assert caught.refuted, str(caught)

@@ -15,6 +15,6 @@ ENTRIES = {entry.name: entry for entry in our_graphical_models()}
 def test_a_claim_far_too_small_is_refuted(name):
     entry = ENTRIES[name]
     found = audit(
-        entry.release, claims=PrivacyLoss.zcdp(0.01), neighbours=list(entry.neighbours), draws=300, seconds=600
+        entry.release, claims=PrivacyLoss.zcdp(0.01), neighbours=list(entry.neighbours), draws=300
     )
     assert found.refuted

@@ -123,7 +123,7 @@ def has_rare(release):
 
 
 def audited(release, claims):
-    return dp.audit(has_rare(release), claims=claims, neighbours=[RARE], draws=2000, alpha=1e-9, seconds=60)
+    return dp.audit(has_rare(release), claims=claims, neighbours=[RARE], draws=2000, alpha=1e-9)
 
 
 def test_the_auditor_cannot_tell_who_is_in_a_rare_bin():
@@ -140,5 +140,5 @@ def test_the_check_catches_a_threshold_on_exact_counts():
     """Exact counts above 3 alone, with noise: nobody who makes the fourth is hidden."""
     fourth = (["Bern"] * 200 + ["Atlantis"] * 4, ["Bern"] * 200 + ["Atlantis"] * 3)
     claims = dp.PrivacyLoss.approximate(1, 1e-3)
-    told = dp.audit(has_rare(only_large), claims=claims, neighbours=[fourth], draws=2000, alpha=1e-9, seconds=60)
+    told = dp.audit(has_rare(only_large), claims=claims, neighbours=[fourth], draws=2000, alpha=1e-9)
     assert told.refuted

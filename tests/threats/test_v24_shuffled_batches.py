@@ -104,7 +104,6 @@ def attacked(plan, claims, name, draws):
             neighbours=(WITH, WITHOUT),
             batch=batch,
             draws=draws,
-            seconds=600,
             alpha=ALPHA,
         )
 

@@ -58,7 +58,6 @@ def attacked(name):
             neighbours=(torch.zeros(2, WIDTH), torch.zeros(1, WIDTH)),
             batch=released,
             draws=200,
-            seconds=600,
             alpha=ALPHA,
         )
 

@@ -100,7 +100,6 @@ def attacked(batch, claims, norm, draws):
         neighbours=(here, there),
         batch=batch,
         draws=draws,
-        seconds=600,
         alpha=ALPHA,
     )
 

@@ -85,8 +85,7 @@ def our_mechanisms() -> tuple[Entry, ...]:
         ),
     }
     return (
-        *(Entry(name, m, m.loss, (m.worst_case(),), _in_one(m)) for name, m in scalars.items()),
-        *(Entry(name, m, m.loss, (m.worst_case(),)) for name, m in others.items()),
+        *(Entry(name, m, m.loss, (m.worst_case(),)) for name, m in (scalars | others).items()),
         *(Entry(name, m, m.loss, (m.worst_case(),)) for name, m in whole.items()),
         *(Entry(name, m, m.loss, pairs) for name, (m, pairs) in lifted.items()),
         *_selections_of_groups(),
@@ -133,11 +132,6 @@ def _fraction(record: float) -> float:
     return float(record)
 
 
-def _in_one(mechanism: Any) -> Callable[[Any, int], Any]:  # noqa: ANN401 - any mechanism on numbers
-    """Return many draws at once: noise on a vector is independent noise on each entry."""
-    return lambda value, count: mechanism.release(np.full(count, value))
-
-
 def our_theorems() -> tuple[Entry, ...]:
     """Return theorems as releases: each is a claim of the accounting about a small, exact mechanism."""
     count, sigma = mechanisms.Geometric(sensitivity=1, epsilon=2), mechanisms.Gaussian(sensitivity=1, sigma=1)
@@ -171,7 +165,7 @@ def our_theorems() -> tuple[Entry, ...]:
             sampled.sampled(Fraction(1, 2), scheme="without_replacement"),
         ),
         _theorem("shuffled responses", shuffled, (everybody, [1, *everybody[1:]]), PrivacyLoss.shuffled(2, users)),
-        _theorem("a group of two", _in_one(count), (0, 2), count.loss.group(2)),
+        _theorem("a group of two", count.draws, (0, 2), count.loss.group(2)),
         _theorem("two answers composed", two_answers, (0, 1), 2 * count.loss),
     )
 

@@ -1,6 +1,7 @@
 """What counted events prove about two distributions: exact confidence bounds, and the epsilon that they certify."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -64,9 +65,9 @@ class Claim:
             raise InvalidParameter(f"a claim is a PrivacyLoss, such as PrivacyLoss.pure(1); got {type(loss).__name__}.")
         return cls(*_curve(loss, delta))
 
-    def most(self, q: Floats, scale: float = 1.0) -> Floats:
-        """Return the largest chance allowed, and 1 where nothing is ruled out; with epsilons scaled, if so wished."""
-        slopes = np.exp(np.minimum(scale * self.epsilons, 700.0))
+    def most(self, q: Floats) -> Floats:
+        """Return the largest chance allowed, and 1 where nothing is ruled out."""
+        slopes = np.exp(np.minimum(self.epsilons, 700.0))
         chances = np.asarray(q, dtype=np.float64)[..., None]
         lines = chances * slopes + self.deltas
         others = 1 - (1 - chances - self.deltas) / slopes
@@ -93,15 +94,78 @@ class Proof:
     chances: tuple[float, float]
     epsilon: float
     excess: float
+    alpha: float
+    paired: bool = False
 
     @property
     def refutes(self) -> bool:
         """Whether the event is more likely than the claim allows, at the stated confidence."""
         return self.excess > 0
 
+    def notices(self, claim: Claim, factor: float) -> bool:
+        """Tell whether this event and these draws refute, 9 times in 10, a release that loses ``factor`` times as much.
+
+        That is as much more than what was counted, or than what the claim allows if what was counted is more: a release
+        that is true to its claim has no more than that. Either count is taken at its unfavourable twentieth.
+        """
+        m, n = self.draws
+        if not m or not n:
+            return False
+        if self.paired:
+            ratio = (self.hits[0] + 0.5) / (self.hits[1] + 0.5)
+            top = float(claim.epsilons[-1]) if claim.deltas[-1] == 0 else math.inf
+            seen = min(math.log(ratio) / 2, top)
+            hits = _quantile(0.05, m, 1 / (1 + math.exp(-2 * min(seen * factor, 350.0))))
+            return float(chance_below(np.array([hits]), m, self.alpha)[0]) > 1 / (1 + math.exp(-2 * min(top, 350.0)))
+        p, q = (self.hits[0] + 0.5) / (m + 1), (self.hits[1] + 0.5) / (n + 1)
+        p, q = _worse(p, q, claim, factor)
+        low = chance_below(np.array([_quantile(0.05, m, p)]), m, self.alpha / 2)
+        high = chance_above(np.array([_quantile(0.95, n, q)]), n, self.alpha / 2)
+        return bool(low[0] > claim.most(high)[0])
+
     def __str__(self) -> str:
         (a, b), (m, n) = self.hits, self.draws
         return f"{self.event} ({self.direction}): {a} of {m} against {b} of {n}"
+
+
+def _worse(p: float, q: float, claim: Claim, factor: float) -> tuple[float, float]:
+    """Return what two chances become with ``factor`` times the loss, from where the claim would just allow them.
+
+    The difference of their log-odds grows by the factor and their sum stays: with less noise an event becomes more
+    likely on one side and less likely on the other.
+    """
+    both = p + q
+    if p > float(claim.most(np.array([q]))[0]):
+        q = _last(lambda x: x + float(claim.most(np.array([x]))[0]) < both)
+        p = both - q
+    if not 0 < q < p < 1:
+        return p, q
+    wide = factor * (_log_odds(p) - _log_odds(q))
+    less = _last(lambda x: x + 1 / (1 + math.exp(min(-_log_odds(x) - wide, 700.0))) < both)
+    return both - less, less
+
+
+def _log_odds(chance: float) -> float:
+    return math.log(chance / (1 - chance))
+
+
+def _last(holds: Callable[[float], bool]) -> float:
+    """Return where a condition that holds at first, from 0 to 1, ceases to hold."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high
+
+
+def _quantile(share: float, draws: int, chance: float) -> float:
+    """Return the least number of hits that is not exceeded with probability ``share``."""
+    from scipy.special import bdtrik
+
+    if not 0 < chance < 1:
+        return draws * float(chance >= 1)
+    found = float(bdtrik(share, draws, chance))
+    return 0.0 if math.isnan(found) else float(min(draws, max(0, math.ceil(found - 1e-9))))
 
 
 def prove_in_pairs(event: str, direction: str, first: int, second: int, claim: float, alpha: float) -> Proof:
@@ -115,7 +179,7 @@ def prove_in_pairs(event: str, direction: str, first: int, second: int, claim: f
     low = float(chance_below(np.array([float(first)]), both, alpha)[0]) if both else 0.0
     epsilon = max(0.0, math.log(low / (1 - low)) / 2) if 0 < low < 1 else 0.0
     excess = low - 1 / (1 + math.exp(-2 * min(claim, 350.0)))
-    return Proof(event, direction, (first, second), (both, both), (0.0, 1.0), epsilon, excess)
+    return Proof(event, direction, (first, second), (both, both), (0.0, 1.0), epsilon, excess, alpha, paired=True)
 
 
 def prove(
@@ -126,4 +190,4 @@ def prove(
     high = float(chance_above(np.array([float(hits[1])]), draws[1], alpha / 2)[0])
     epsilon = float(epsilon_above(np.array([low]), np.array([high]), delta)[0])
     excess = low - float(claim.most(np.array([high]))[0])
-    return Proof(event, direction, hits, draws, (low, high), epsilon if math.isfinite(epsilon) else 0.0, excess)
+    return Proof(event, direction, hits, draws, (low, high), epsilon if math.isfinite(epsilon) else 0.0, excess, alpha)

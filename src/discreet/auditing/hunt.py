@@ -2,14 +2,21 @@
 
 import numpy as np
 
-from discreet.auditing.audit import MOST, Audit, audit
+from discreet.auditing.audit import Audit, audit
 from discreet.auditing.zoo.specimen import Specimen
 
 __all__ = ["hunt"]
 
 
-def hunt(specimen: Specimen, *, seconds: float = 60.0, alpha: float = 1e-4, draws: int = MOST, seed: int = 1) -> Audit:
-    """Audit a specimen; its noise is seeded, so that the hunt can be repeated."""
+def hunt(
+    specimen: Specimen,
+    *,
+    seconds: float | None = None,
+    alpha: float = 1e-4,
+    draws: int | None = None,
+    seed: int = 1,
+) -> Audit:
+    """Audit a specimen; its noise is seeded, so that a hunt with a number of draws and no clock can be repeated."""
     generator, batch = np.random.default_rng(seed), specimen.batch
     return audit(
         lambda data: specimen.run(data, generator),

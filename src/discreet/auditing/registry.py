@@ -31,7 +31,7 @@ __all__ = ["TIERS", "Entry", "Tier", "examine", "register", "registered"]
 class Tier:
     """How hard to try: seconds and draws for each entry, and the chance of a false alarm in each."""
 
-    seconds: float
+    seconds: float | None
     draws: int
     alpha: float
 

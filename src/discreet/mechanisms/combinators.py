@@ -186,6 +186,19 @@ class Processed(Faces):
         """Return the function of a release."""
         return self.function(self.mechanism.release(x))
 
+    @property
+    def draws(self) -> Callable[[Any, int], list[Any]] | None:
+        """Many releases at once, if the mechanism can."""
+        many = getattr(self.mechanism, "draws", None)
+        if many is None:
+            return None
+
+        def draws(x: Any, count: int) -> list[Any]:  # noqa: ANN401
+            made = np.asarray(many(x, count))  # single numbers reach the function as Python's, as from one release
+            return [self.function(one) for one in (made.tolist() if made.ndim == 1 else made)]
+
+        return draws
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clamp:

@@ -16,7 +16,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, finite, positive, probability, show, smallest
 from discreet.mechanisms.accuracy import Bound, per_query
-from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.faces import Faces, entrywise
 from discreet.mechanisms.gaussian import analytic_sigma
 from discreet.mechanisms.interface import Shift
 from discreet.mechanisms.scale import NOT_GIVEN, enough, store
@@ -121,6 +121,8 @@ class DiscreteGaussian(Faces):
         square, e, d = squared_whole(sensitivity), positive(epsilon, "epsilon"), probability(delta, "delta")
         sigma = enough(partial(_loss, square, scalar), _calibrated(square, e, d, scalar), e, d)
         return cls(sensitivity=sensitivity, sigma=sigma, scalar=scalar)
+
+    draws = entrywise
 
     def log_probability(self, x: Whole, y: Whole, /) -> float:
         """Return ``log P[release(x) = y]``."""

@@ -4,14 +4,17 @@ import html
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from discreet.mechanisms.interface import Records, Shift
 
 if TYPE_CHECKING:
     from discreet.accounting import PrivacyLoss
     from discreet.mechanisms.combinators import Processed
+    from discreet.mechanisms.interface import Mechanism
     from discreet.mechanisms.lifted import Lifted
 
-__all__ = ["Faces", "Tells"]
+__all__ = ["Faces", "Tells", "entrywise"]
 
 
 class Tells(Protocol):
@@ -20,6 +23,17 @@ class Tells(Protocol):
     def log_probability(self, x: Any, y: Any, /) -> float:  # noqa: ANN401 - inputs and outputs differ by mechanism
         """Return the log of the probability (or density) of output y on input x."""
         ...
+
+
+def entrywise(mechanism: "Mechanism[Any, Any]", value: Any, count: int) -> Any:  # noqa: ANN401 - values and arrays
+    """Return ``count`` independent releases of one value: the ``draws`` of mechanisms that treat entries one by one.
+
+    >>> from discreet.mechanisms import Geometric
+    >>> Geometric(sensitivity=1, epsilon=1).draws(7, 1000).shape
+    (1000,)
+    """
+    one = np.asarray(value)
+    return mechanism.release(np.full((count, *one.shape), one))
 
 
 class Faces:

@@ -15,7 +15,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, ball, finite, positive, probability, show, smallest, up
 from discreet.mechanisms.accuracy import Bound, gaussian_error
-from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.faces import Faces, entrywise
 from discreet.mechanisms.interface import Shift
 from discreet.mechanisms.scale import NOT_GIVEN, enough, store
 from discreet.noise import grid_for, on_grid
@@ -143,6 +143,8 @@ class Gaussian(Faces):
             raise InvalidParameter(f"the constants in print are 1.25, 2 and 1, got {show(c)}.")
         scale = positive(sensitivity, "sensitivity") / e
         return cls(sensitivity=sensitivity, sigma=up(lambda: ball(scale) * (2 * ball(c / d).log()).sqrt()))
+
+    draws = entrywise
 
     def log_probability(self, x: Value, y: Value, /) -> float:
         """Return ``log P[release(x) = y]`` for a point y of the grid."""

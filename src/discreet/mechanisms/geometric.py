@@ -17,7 +17,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, ball, positive, probability, show, smallest, upward
 from discreet.mechanisms.accuracy import Bound, per_query
-from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.faces import Faces, entrywise
 from discreet.mechanisms.interface import Shift
 from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, enough, store
 from discreet.mechanisms.whole import Whole, add_noise
@@ -119,6 +119,8 @@ class Geometric(Faces):
 
         least = smallest(lambda scale: scale > 0 and loss(scale).delta(e) <= d, upward(Fraction(whole.scale)))
         return cls(sensitivity=sensitivity, scale=enough(loss, least, e, d))
+
+    draws = entrywise
 
     def log_probability(self, x: Whole, y: Whole, /) -> float:
         """Return ``log P[release(x) = y]``."""

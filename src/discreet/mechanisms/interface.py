@@ -48,7 +48,8 @@ class Mechanism(Protocol[X_contra, Y_co]):
     """A frozen description of a private computation.
 
     Optional faces, where they can be promised: ``error(beta)``, ``log_probability(x, y)``, ``loss_at(output, x,
-    neighbour)`` and ``worst_case()``, a pair of neighbours that come close to the loss: where an audit should start.
+    neighbour)``, ``worst_case()``, a pair of neighbours that come close to the loss: where an audit should start, and
+    ``draws(x, count)``, independent releases of one input made at once: what an audit needs most.
     """
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.accounting import PrivacyLoss
 from discreet.exact import Real, ball, positive, probability, show, up
 from discreet.mechanisms.accuracy import Bound, laplace_error
-from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.faces import Faces, entrywise
 from discreet.mechanisms.interface import Shift
 from discreet.mechanisms.scale import NOT_GIVEN, amount, complete, enough, store
 from discreet.noise import grid_for, on_grid
@@ -106,6 +106,8 @@ class Laplace(Faces):
         return cls(
             sensitivity=sensitivity, scale=enough(lambda s: PrivacyLoss.laplace(size / Fraction(s)), least, e, d)
         )
+
+    draws = entrywise
 
     def log_probability(self, x: Value, y: Value, /) -> float:
         """Return ``log P[release(x) = y]`` for a point y of the grid."""

@@ -69,6 +69,12 @@ class Lifted(Faces):
         """Ask the query and release its answer."""
         return self.mechanism.release(self.query(records))
 
+    @property
+    def draws(self) -> Callable[[Any, int], Any] | None:
+        """Many releases at once, if the mechanism can: the query is asked once."""
+        many = getattr(self.mechanism, "draws", None)
+        return None if many is None else lambda records, count: many(self.query(records), count)
+
     def error(self, beta: float = 0.05, **options: Any) -> Any:  # noqa: ANN401 - whatever the mechanism promises
         """Return the mechanism's error, about the query's exact answer."""
         return self.mechanism.error(beta, **options)  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidInput, InvalidParameter
 from discreet.exact import Real, ball, positive, show
 from discreet.mechanisms.estimate import Estimate, from_share
-from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.faces import Faces, entrywise
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
 from discreet.noise import uniform_below
@@ -84,6 +84,8 @@ class RandomizedResponse(Faces):
         """Return the unbiased estimate of the share of respondents whose true answer is ``answer``."""
         codes = read_answers(answers, self.categories)
         return from_share(codes == answer, self.truth, self.other, confidence)
+
+    draws = entrywise
 
     def log_probability(self, answer: int, output: int, /) -> float:
         """Return the log of the probability of an output."""

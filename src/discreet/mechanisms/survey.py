@@ -11,7 +11,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, ball, probability, show, up
 from discreet.mechanisms.estimate import Estimate, from_share
-from discreet.mechanisms.faces import Faces
+from discreet.mechanisms.faces import Faces, entrywise
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.randomized_response import Answers, read_answers
 from discreet.mechanisms.scale import store
@@ -64,6 +64,8 @@ class Warner(Faces):
         p = float(self.truth)
         return from_share(read_answers(answers, 2) == 1, p, 1 - p, confidence)
 
+    draws = entrywise
+
     def log_probability(self, answer: int, output: int, /) -> float:
         """Return the log of the probability of an output."""
         return math.log(self.truth if answer == output else 1 - self.truth)
@@ -112,6 +114,8 @@ class YesBiased(Faces):
     def estimate(self, answers: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
         """Return the unbiased estimate of the share of true yes."""
         return from_share(read_answers(answers, 2) == 1, 1.0, float(self.forced), confidence)
+
+    draws = entrywise
 
     def log_probability(self, answer: int, output: int, /) -> float:
         """Return the log of the probability of an output; minus infinity for the impossible no."""

@@ -179,13 +179,21 @@ def _law_is_drawn(mechanism: Mechanism[Any, Any], pair: tuple[Any, Any] | None, 
     assert pair is not None
     x = pair[0]
     law = {y: math.exp(twin.log_probability(x, y)) for y in support}
-    drawn = Counter(twin.release(x) for _ in range(DRAWS))
+    _follows(law, Counter(twin.release(x) for _ in range(DRAWS)), "releases")
+    many = getattr(twin, "draws", None)
+    if many is not None:
+        made = many(x, DRAWS)
+        assert len(made) == DRAWS, f"draws(x, {DRAWS}) gives {len(made)} releases."
+        _follows(law, Counter(made.tolist() if isinstance(made, np.ndarray) else made), "draws")
+
+
+def _follows(law: dict[Any, float], drawn: Counter[Any], name: str) -> None:
     strays = sum(count for y, count in drawn.items() if y not in law)
-    assert _binomial_tail(strays, DRAWS, TOLERANCE) > FALSE_ALARM, f"{strays} of {DRAWS} releases are no listed output."
+    assert _binomial_tail(strays, DRAWS, TOLERANCE) > FALSE_ALARM, f"{strays} of {DRAWS} {name} are no listed output."
     seen, expected = _pooled([(drawn[y], DRAWS * p) for y, p in law.items()])
     statistic = float(np.sum((seen - expected) ** 2 / expected))
     assert _chi_square_tail(statistic, len(seen) - 1) > FALSE_ALARM, (
-        f"releases do not follow log_probability: chi-square {statistic:.0f} with {len(seen) - 1} degrees of freedom."
+        f"{name} do not follow log_probability: chi-square {statistic:.0f} with {len(seen) - 1} degrees of freedom."
     )
 
 

@@ -20,7 +20,7 @@ def test_no_claim_is_refuted_in_long_audits(entry):
 def test_noise_for_a_fifth_of_the_gradient_is_refuted():
     entry = next(e for e in our_learning() if e.name == "output perturbation, pure, HuberHinge, norm 10, replace_one")
     weak = replace(entry, claims=PrivacyLoss.pure(0.2).under("replace_one"))
-    assert examine(weak, Tier(seconds=5, draws=100_000, alpha=1e-6)).refuted
+    assert examine(weak, Tier(seconds=None, draws=100_000, alpha=1e-6)).refuted
     assert not audit(
         entry.release, claims=entry.claims, neighbours=list(entry.neighbours), batch=entry.batch, draws=20_000
     ).refuted

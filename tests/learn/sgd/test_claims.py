@@ -29,7 +29,7 @@ def released(rows, count):
 def attacked(draws):
     neighbours = THERE, NOT_THERE
     one = lambda rows: released(rows, 1)[0]  # noqa: E731
-    return audit(one, batch=released, claims=PLAN.loss, neighbours=neighbours, draws=draws, seconds=600)
+    return audit(one, batch=released, claims=PLAN.loss, neighbours=neighbours, draws=draws)
 
 
 @pytest.mark.usefixtures("repeatable")
