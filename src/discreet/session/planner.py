@@ -8,6 +8,7 @@ from discreet.accounting import Account, PrivacyLoss
 from discreet.accounting.filters import Basic
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite, positive, show
+from discreet.noise.bits import Source, source
 from discreet.session.columns import Column
 from discreet.session.estimates import column_names
 from discreet.session.plan import Plan, Settings, make_plan
@@ -35,9 +36,19 @@ class Planner:
     def __init__(self, tables: Tables, unit: Row | Person, account: Account, exact: Sequence[str | Query] = ()) -> None:
         self.tables, self.unit, self.account = tables, unit, account
         self.salt = Salt.fresh()
+        self._repeatable: tuple[Source, Salt] | None = None
         if isinstance(exact, str | Query):
             raise InvalidParameter("exact is a list of queries: exact=[sql].")
         self.exact = tuple(exact)
+
+    def _salt(self) -> Salt:
+        """Return the session's salt, or in a test that repeats its noise one that is repeated with it."""
+        now = source()
+        if now.private:
+            return self.salt
+        if self._repeatable is None or self._repeatable[0] is not now:
+            self._repeatable = now, Salt.fresh()
+        return self._repeatable[1]
 
     def plan(self, request: Request, *, composed: bool = False) -> Plan:
         """Return the plan of one request: at its epsilon, for its error, or at a tenth of the budget.
@@ -154,7 +165,7 @@ class Planner:
 
     def made(self, query: Query, settings: Settings) -> Plan:
         """Return the plan of a query with all settings said."""
-        plan = make_plan(query, self.tables, self.unit, self.salt, settings)
+        plan = make_plan(query, self.tables, self.unit, self._salt(), settings)
         names = [(column.name,) if isinstance(column, Column) else column.names for column in plan.columns]
         if plan.joint is not None:
             names = [plan.joint.names(column.name) for column in plan.columns]
