@@ -7,6 +7,7 @@ attributes.
 import sys
 from pathlib import Path
 
+from data import real
 from discreet.bench.dual_query import against_attributes, against_epsilon, against_queries, table_named
 from discreet.cli.bench_dual_telling import show, write
 
@@ -20,6 +21,7 @@ EXPERIMENTS = {
 
 def main() -> None:
     """Run the experiments that are named, or all, and write each into a folder of its own."""
+    real("dualquery")
     folder, names = Path(sys.argv[1]), sys.argv[2:] or list(EXPERIMENTS)
     for name in names:
         found = EXPERIMENTS[name]()

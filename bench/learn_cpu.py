@@ -8,16 +8,15 @@ next step is drawn by a second thread meanwhile: "CPU" counts both. Other work o
 """
 
 import argparse
-import os
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from data import real
 from environment import in_rivals
 from learn_models import Model, cnn, mlp, private_step
 
@@ -85,7 +84,7 @@ def mnist(epochs: int, batch: int, rate: float, clip: float) -> None:
     """Train the convolutional network at (3, 1e-5) and print its accuracy on the test set."""
     from discreet.learn.sgd import private
 
-    held = np.load(Path(os.environ["DISCREET_DATA"]) / "mnist" / "mnist.npz")
+    held = np.load(real("mnist", "mnist.npz"))
     images, tests = (
         (torch.from_numpy(held[name]).float().view(-1, 1, 28, 28) / 255 - 0.1307) / 0.3081
         for name in ("x_train", "x_test")

@@ -9,7 +9,6 @@ release, ours or theirs, is rounded to one. Samples are drawn once with a fixed 
 import argparse
 import json
 import math
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from data import real
 from discreet.mechanisms import CandidateQuantile, GridQuantile, Laplace, Quantile, QuantileTree
 from discreet.mechanisms.admissible import Cauchy, LaplaceLogNormal, PowerLaw, StudentT
 from discreet.mechanisms.admissible import Laplace as LaplaceNoise
@@ -163,9 +163,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1000, help="releases of small data; a tenth of it for large")
     parser.add_argument("--picture", type=Path, help="write the picture to this SVG file")
     options = parser.parse_args()
-    if "DISCREET_DATA" not in os.environ:
-        parser.exit(message="set DISCREET_DATA to the folder that holds adult, fulton and dpbench.\n")
-    jobs = [(case, epsilon) for case in cases(Path(os.environ["DISCREET_DATA"])) for epsilon in EPSILONS]
+    folders = [real(name) for name in ("adult", "fulton", "dpbench")]
+    jobs = [(case, epsilon) for case in cases(folders[0].parent) for epsilon in EPSILONS]
     theirs = rivals(jobs, options.repeats)
     table: list[dict[str, tuple[float, float]]] = []
     for place, (case, epsilon) in enumerate(jobs):

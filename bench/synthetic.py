@@ -15,7 +15,6 @@ import importlib
 import importlib.util
 import itertools
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from data import real
 from discreet.accounting.filters import Zcdp
 from discreet.synthetic.coded import Tallied
 from environment import in_rivals
@@ -56,7 +56,7 @@ def columns(path: Path) -> dict[str, npt.NDArray[np.float64]]:
 
 def coded(name: str) -> tuple[Codes, tuple[int, ...]]:
     """Return the codes and sizes of a data set; sizes and bins are public."""
-    folder = Path(os.environ.get("DISCREET_DATA", "")) / name
+    folder = real(name)
     if name == "fulton":
         found = columns(folder / "FultonPUMS5full.csv")
         made: dict[str, tuple[Any, int]] = {

@@ -5,13 +5,12 @@ that the preview promised at 95%, the 95th percentile of the errors observed, an
 """
 
 import argparse
-import os
-from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
 
 import discreet as dp
+from data import real
 
 
 def main() -> None:
@@ -20,7 +19,7 @@ def main() -> None:
     parser.add_argument("--releases", type=int, default=200)
     parser.add_argument("--epsilon", type=float, default=1.0)
     options = parser.parse_args()
-    table = pyarrow.csv.read_csv(Path(os.environ["DISCREET_DATA"], "fulton", "FultonPUMS5full.csv"))
+    table = pyarrow.csv.read_csv(real("fulton", "FultonPUMS5full.csv"))
     age, income = (table.column(name).to_numpy().astype(float) for name in ("age", "income"))
     clamped = np.clip(income, 0, 200_000)
     truth = {

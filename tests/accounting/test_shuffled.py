@@ -1,7 +1,6 @@
 """Shuffled reports: above the truth for small crowds, equal to the reduction summed exactly, below the closed form."""
 
 import math
-import time
 from fractions import Fraction
 from itertools import product
 
@@ -68,11 +67,10 @@ def test_the_reduction_is_summed_exactly(users, epsilon):
     )
 
 
-def test_large_crowds_are_quick_and_below_the_closed_form():
-    start = time.perf_counter()
+def test_large_crowds_are_quick_and_below_the_closed_form(instructions):
+    assert instructions(lambda: PrivacyLoss.shuffled(1, 10**6).epsilon(1e-6)) < 10**6
     loss = PrivacyLoss.shuffled(1, 10**6)
     epsilon = loss.epsilon(1e-6)
-    assert time.perf_counter() - start < 5
     assert epsilon < 0.3 * shuffling(1, 1e-6, reports=10**6, relation="replace_one").epsilon
     assert epsilon == pytest.approx(4.3346e-3, rel=1e-4)
     for local, users in ((0.5, 10**5), (2, 10**6), (4, 10**7)):

@@ -111,9 +111,7 @@ def test_too_little_noise_that_goes_unnoticed_is_not_said_to_be_noticed():
 
 
 def test_the_power_is_less_where_a_release_stays_below_its_claim():
-    def batch(data, count, generator=np.random.default_rng(3)):
-        return geometric(2.0, generator)(data, count)
-
+    batch = geometric(2.0, np.random.default_rng(3))
     found = audit(lambda d: batch(d, 1)[0], claims=PrivacyLoss.pure(1), neighbours=(0, 1), batch=batch, draws=100_000)
     assert 1 < found.slack < 1.4  # its noise could be half as large
 
@@ -270,9 +268,7 @@ def test_later_pieces_are_put_into_the_form_of_the_first(monkeypatch):
 
 @pytest.mark.parametrize("claim", [PrivacyLoss.pure(12), PrivacyLoss.gaussian(mu=10)], ids=["pure", "gaussian"])
 def test_so_few_draws_that_nothing_is_refuted_do_not_boast(claim):
-    found = audit(
-        lambda d: d, claims=claim, neighbours=(0, 1), batch=lambda d, n: np.full(n, d), draws=4000
-    )
+    found = audit(lambda d: d, claims=claim, neighbours=(0, 1), batch=lambda d, n: np.full(n, d), draws=4000)
     assert not found.refuted
     assert found.slack == math.inf
     assert "gross mistake" in str(found)
@@ -388,9 +384,7 @@ def test_a_theorem_that_claimed_less_would_be_refuted(entry):
     less = {"three Poisson samples": 3 * PrivacyLoss.gaussian(mu=1).sampled(0.2)}.get(
         entry.name, PrivacyLoss.approximate(part * whole, entry.claims.delta(whole) / 2)
     )
-    found = audit(
-        entry.release, claims=less, neighbours=list(entry.neighbours), batch=entry.batch, draws=2_000_000
-    )
+    found = audit(entry.release, claims=less, neighbours=list(entry.neighbours), batch=entry.batch, draws=2_000_000)
     assert found.refuted, str(found)
 
 

@@ -12,7 +12,5 @@ def test_an_audit_refutes_a_false_claim():
         return float(plan.open(data).answer({0: 1}).source == "measured")
 
     pair = ([[1]] * 4, [[1]] * 3)  # a gap of 2 records, or of 1, from 2 that are expected; the threshold is 1.5
-    found = dp.audit(
-        measured, claims=PrivacyLoss.pure(1).under("add_remove"), neighbours=[pair], draws=2000
-    )
+    found = dp.audit(measured, claims=PrivacyLoss.pure(1).under("add_remove"), neighbours=[pair], draws=2000)
     assert found.refuted

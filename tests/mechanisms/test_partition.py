@@ -1,5 +1,4 @@
 import math
-import time
 import warnings
 from fractions import Fraction
 from itertools import chain, combinations
@@ -154,21 +153,13 @@ def test_noisy_counts_come_with_the_decision():
     assert kept[1500:].all()
 
 
-def test_thousands_of_groups_in_one_call_and_in_blocks():
-    """Time follows blocks of a public size: one group and a full block cost about the same."""
+def test_thousands_of_groups_in_one_call_and_in_blocks(instructions):
+    """Work follows blocks of a public size: one group and a full block cost the same."""
     for mechanism in ALL:
-        few, block = np.array([5]), np.full(BLOCK, 5)
-
-        def least(counts, mechanism=mechanism):
-            times = []
-            for _ in range(7):
-                begun = time.perf_counter()
-                mechanism.keep(counts)
-                times.append(time.perf_counter() - begun)
-            return min(times)
-
-        assert least(few) > 0.3 * least(block)
-        assert least(block) < 0.2
+        mechanism.keep(np.full(BLOCK, 5))  # what is computed once is there now
+        few, block = (instructions(lambda n=n, m=mechanism: m.keep(np.full(n, 5))) for n in (1, BLOCK))
+        assert 0.5 * block < few < 2 * block  # now and then a draw that is close asks for more bits
+        assert block < 100_000
 
 
 class Counting(SeededSource):
@@ -206,14 +197,16 @@ def test_balls_and_floats_decide_alike(settings, monkeypatch):
     assert answers[0].any()
 
 
-def test_no_work_follows_the_largest_count():
+def test_no_work_follows_the_largest_count(instructions):
     """Probabilities are formulas: an epsilon for which nothing is certain below millions costs no loop."""
-    begun = time.perf_counter()
-    mechanism = OptimalSelection(epsilon=1e-9, delta=1e-12)
-    assert mechanism.certain > 10**9
-    assert mechanism.keep(np.array([2**62, mechanism.certain, 1])).tolist()[:2] == [True, True]
-    assert 0 < mechanism.probability(10**6) < mechanism.probability(10**9) < 1
-    assert time.perf_counter() - begun < 1
+
+    def asked():
+        mechanism = OptimalSelection(epsilon=1e-9, delta=1e-12)
+        assert mechanism.certain > 10**9
+        assert mechanism.keep(np.array([2**62, mechanism.certain, 1])).tolist()[:2] == [True, True]
+        assert 0 < mechanism.probability(10**6) < mechanism.probability(10**9) < 1
+
+    assert instructions(asked) < 1_000_000
 
 
 def test_noise_beyond_all_counts_is_refused():

@@ -1,5 +1,4 @@
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -166,20 +165,10 @@ def test_delta_buys_smaller_noise():
     assert approximate < pure
 
 
-def test_it_is_fast():
-    """Best of several: other programs may be running."""
+def test_no_loop_follows_the_cells(instructions):
     generator = np.random.default_rng(0)
     cells = np.sort(generator.choice(2**40, 65_536, replace=False))
     weights = generator.integers(0, 5000, cells.size)
     mechanism = median(bounds=(0, 2**40), unit=1000)
-
-    def best(times, *histogram):
-        taken = []
-        for _ in range(times):
-            begun = time.perf_counter()
-            mechanism.release(*histogram)
-            taken.append(time.perf_counter() - begun)
-        return min(taken)
-
-    assert best(10, cells, weights) < 0.03
-    assert best(20, EMPTY, EMPTY) < 0.005
+    assert instructions(lambda: mechanism.release(cells, weights)) < 100_000
+    assert instructions(lambda: mechanism.release(EMPTY, EMPTY)) < 40_000

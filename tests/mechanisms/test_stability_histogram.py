@@ -1,6 +1,5 @@
 import itertools
 import math
-import time
 import uuid
 from collections import Counter
 from decimal import Decimal
@@ -201,13 +200,13 @@ def test_what_cannot_come_out():
     assert made.log_probability(np.array(data), Bins((), ())) == made.log_probability(data, Bins((), ()))
 
 
-def test_ten_million_bins_take_seconds():
+def test_bins_take_no_loop_over_bins(instructions):
     made = StabilityHistogram(epsilon=1, delta=1e-9, relation="replace_one")
-    keys = np.random.default_rng(0).permutation(10_000_000)
-    start = time.perf_counter()
+    keys = np.random.default_rng(0).permutation(1_000_000)
     assert len(made.release(keys)) <= 5
     assert len(made.reveal(keys, np.ones(keys.size, dtype=np.int64))) <= 5
-    assert time.perf_counter() - start < 60
+    assert instructions(lambda: made.release(keys)) < 100_000
+    assert instructions(lambda: made.reveal(keys, np.ones(keys.size, dtype=np.int64))) < 100_000
 
 
 @pytest.mark.parametrize(

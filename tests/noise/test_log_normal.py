@@ -1,7 +1,6 @@
 """Products with a log-normal factor: against distribution functions by quadrature, and against exact balls."""
 
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -113,10 +112,8 @@ def test_refusals():
         log_normal_on_grid("laplace", 1, math.nan, 1, grid=1)
 
 
-def test_a_draw_takes_less_than_a_millisecond():
-    start = time.process_time()
-    log_normal_on_grid("laplace", 0.5, np.zeros(500), 1, grid=2.0**-20)
-    assert time.process_time() - start < 0.5
+def test_a_draw_is_a_short_calculation(instructions):
+    assert instructions(lambda: log_normal_on_grid("laplace", 0.5, np.zeros(500), 1, grid=2.0**-20)) < 2000 * 500
 
 
 def test_the_reference_is_right_where_a_closed_form_is_known():

@@ -14,7 +14,5 @@ ENTRIES = {entry.name: entry for entry in our_graphical_models()}
 @pytest.mark.parametrize("name", [name for name in sorted(ENTRIES) if "replace_one" in name])
 def test_a_claim_far_too_small_is_refuted(name):
     entry = ENTRIES[name]
-    found = audit(
-        entry.release, claims=PrivacyLoss.zcdp(0.01), neighbours=list(entry.neighbours), draws=300
-    )
+    found = audit(entry.release, claims=PrivacyLoss.zcdp(0.01), neighbours=list(entry.neighbours), draws=300)
     assert found.refuted

@@ -151,8 +151,7 @@ def test_an_audit_of_mended_trees_finds_nothing_but_a_claim_far_too_small():
 
     claims = {"ours": tree.loss, "far too small": PrivacyLoss.zcdp(0.01)}
     found = {
-        name: audit(tables, claims=claim, neighbours=[tree.worst_case()], draws=300)
-        for name, claim in claims.items()
+        name: audit(tables, claims=claim, neighbours=[tree.worst_case()], draws=300) for name, claim in claims.items()
     }
     assert not found["ours"].refuted, str(found["ours"])
     assert found["far too small"].refuted

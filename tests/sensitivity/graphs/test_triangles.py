@@ -1,6 +1,5 @@
 import itertools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -84,10 +83,9 @@ RIM = np.stack([np.arange(1, HUB + 1), np.roll(np.arange(1, HUB + 1), 1)], axis=
         (np.array(list(itertools.combinations(range(447), 2))), math.comb(447, 3), 445),
     ],
 )
-def test_a_hundred_thousand_edges_take_seconds(edges, value, local):
-    start = time.perf_counter()
+def test_a_hundred_thousand_edges_take_no_loop_over_edges(edges, value, local, instructions):
     here = Triangles(vertices=N + 1).at(edges)
     assert (here.value, here.local()) == (value, local)
     assert here.local(10) >= local + 5
     assert here.local(3 * N) == N - 1
-    assert time.perf_counter() - start < 20
+    assert instructions(lambda: Triangles(vertices=N + 1).at(edges).local()) < 10 * len(edges)
