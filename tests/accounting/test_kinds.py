@@ -19,6 +19,7 @@ EXAMPLES = {
     "gaussian_mixture": PrivacyLoss.gaussian_mixture([0, 0.5], [0.75, 0.25], mu_squared=2),
     "laplace": PrivacyLoss.laplace(0.1),
     "one_of": PrivacyLoss.one_of([0.5, 0.5], [PrivacyLoss.laplace(0.1), PrivacyLoss.gaussian(1)]),
+    "one_of_each": PrivacyLoss.one_of_each([0.5, 0.5], [PrivacyLoss.gaussian(0.1), PrivacyLoss.gaussian(1)]),
     "overflow": PrivacyLoss.overflow(1e-9),
     "pair": PrivacyLoss.from_pair([0.75, 0.25], [0.25, 0.75]),
     "pure": PrivacyLoss.pure(0.4),
