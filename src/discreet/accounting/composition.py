@@ -47,7 +47,7 @@ Counted = tuple[Term, int]
 EXACTLY = 1000
 """Failures of fewer copies than this are multiplied exactly, of more in balls."""
 
-RAISED = (0.0, 2.0**-40, 2.0**-24, 2.0**-20, 2.0**-18, 2.0**-16, 2.0**-15)
+RAISED = (0.0, 2.0**-51, 2.0**-47, 2.0**-40, 2.0**-24, 2.0**-20, 2.0**-18, 2.0**-16, 2.0**-15)
 """Parts by which an epsilon is raised until its delta is confirmed."""
 
 REPEATS = 2000
