@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.accounting.numerical.pairs import RELATIVE_ERROR, Atoms, Floats, Pair
 from discreet.exact import smallest
@@ -74,7 +75,8 @@ class Outcomes:
 
 def _repeated(losses: Floats, mass: Floats, count: int) -> tuple[Floats, Floats]:
     """Return the sums of so many losses and their masses, by how often each loss occurs among them."""
-    left, columns = np.full(1, count), []
+    left: npt.NDArray[np.int64] = np.full(1, count, dtype=np.int64)
+    columns: list[npt.NDArray[np.int64]] = []
     for _ in range(losses.size - 1):
         rows = np.repeat(np.arange(left.size), left + 1)
         used = np.arange(rows.size) - np.repeat(np.cumsum(left + 1) - (left + 1), left + 1)
