@@ -446,3 +446,54 @@ def test_an_account_of_many_odd_parts_can_still_be_read():
     assert "about" in str(account.spent)
     with pytest.raises(BudgetExceeded, match="about"):
         account.spend(PrivacyLoss.zcdp(5).under("add_remove"))
+
+
+# Advice --------------------------------------------------------------------------------------------------------
+
+REFUSED_BY_SOME = {
+    "training on samples": 1000 * PrivacyLoss.gaussian(1).sampled(0.01),
+    "a fixed sample": PrivacyLoss.gaussian(1).sampled(0.01, scheme="without_replacement"),
+    "a group in a sample": PrivacyLoss.gaussian(1).sampled(0.01).group(2),
+    "gaussian": PrivacyLoss.gaussian(1),
+    "zcdp": PrivacyLoss.zcdp(0.01),
+    "mixture": PrivacyLoss.gaussian_mixture([0, 1], [0.5, 0.5]),
+    "short curve": PrivacyLoss.renyi_curve([(2, 0.1), (8, 0.5)]),
+    "long curve": PrivacyLoss.renyi_curve([(2, 0.1), (1000, 0.5)]),
+    "cut batches": PrivacyLoss.overflow(1e-9),
+    "pure": PrivacyLoss.pure(0.1),
+    "approximate": PrivacyLoss.approximate(0.1, 1e-9),
+    "shuffled": PrivacyLoss.shuffled(0.1, 100),
+}
+
+
+def refusal(budget, loss):
+    """Return the words with which a loss is refused; None if it is taken."""
+    try:
+        budget.open().cost(loss)
+    except (BudgetExceeded, NoTheorem) as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("name", REFUSED_BY_SOME)
+@pytest.mark.parametrize("budget", [Budget(1), *(Budget(1, 1e-5, filter=f) for f in EVERY)], ids=["pure", *EVERY])
+def test_a_refusal_names_a_filter_that_takes_the_loss(name, budget):
+    loss = REFUSED_BY_SOME[name]
+    said = refusal(budget, loss)
+    if said is None:
+        return
+    advised = [other for other in EVERY if f'filter="{other}"' in said]
+    assert advised or "PrivacyLoss.approximate" in said
+    assert budget.filter not in advised
+    for other in advised:
+        assert Budget(1, 1e-5, filter=other).open().cost(loss).amount > 0
+    if not advised:
+        assert all(refusal(Budget(1, 1e-5, filter=other), loss) for other in ("zcdp", "renyi"))
+        stated = PrivacyLoss.approximate(1, 1e-9).under(loss.relation or "add_remove")
+        assert Budget(3, 1e-5).open().cost(stated).failure > 0
+
+
+def test_training_on_samples_is_advised_to_add_renyi_divergences():
+    with pytest.raises(BudgetExceeded, match='filter="renyi", which takes it') as seen:
+        Budget(3, 1e-5).open().spend(REFUSED_BY_SOME["training on samples"])
+    assert "zcdp" not in str(seen.value)

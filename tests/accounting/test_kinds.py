@@ -19,6 +19,7 @@ EXAMPLES = {
     "gaussian_mixture": PrivacyLoss.gaussian_mixture([0, 0.5], [0.75, 0.25], mu_squared=2),
     "laplace": PrivacyLoss.laplace(0.1),
     "one_of": PrivacyLoss.one_of([0.5, 0.5], [PrivacyLoss.laplace(0.1), PrivacyLoss.gaussian(1)]),
+    "one_of_each": PrivacyLoss.one_of_each([0.5, 0.5], [PrivacyLoss.gaussian(0.1), PrivacyLoss.gaussian(1)]),
     "overflow": PrivacyLoss.overflow(1e-9),
     "pair": PrivacyLoss.from_pair([0.75, 0.25], [0.25, 0.75]),
     "pure": PrivacyLoss.pure(0.4),
@@ -85,6 +86,35 @@ def test_a_pair_is_never_below_its_witness(kind):
                 low, high = x, term.pair().support[1] + 1
                 p, q = term.pair().cells(np.array([low, high]))
             assert float(p[0] - math.exp(x) * q[0]) <= term.delta(Fraction(x)) * (1 + 1e-6) + 1e-15
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 100])
+def test_delta_confirms_epsilon(kind, count):
+    """However small delta is, an epsilon that is proven for it has a delta that is no larger."""
+    loss = count * EXAMPLES[kind]
+    for delta in (1e-3, 1e-6, 1e-10, 1e-20, 1e-30):
+        epsilon = loss.epsilon(delta)
+        assert math.isinf(epsilon) or loss.delta(epsilon) <= delta
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-10, 1e-20, 1e-30])
+def test_delta_confirms_epsilon_of_sums(delta):
+    grained = PrivacyLoss.discrete_gaussian(squared_sensitivity=3, sigma_squared=9)
+    for loss in (
+        3 * PrivacyLoss.laplace(1) + PrivacyLoss.gaussian(0.5),
+        3 * PrivacyLoss.laplace(1) + PrivacyLoss.discrete_gaussian(squared_sensitivity=1, sigma_squared=4),
+        10 * grained + PrivacyLoss.approximate(0.1, delta / 2),
+        100 * PrivacyLoss.gaussian(1).sampled(0.01),
+        PrivacyLoss.laplace(1) + PrivacyLoss.overflow(delta / 1000),
+    ):
+        assert loss.delta(loss.epsilon(delta)) <= delta
+
+
+def test_a_tail_beyond_a_bounded_loss_in_the_other_direction_is_no_reason_to_give_up():
+    """Without a record the loss of a hundred samples is at most 1.005; just below, the other direction decides."""
+    loss = 100 * PrivacyLoss.gaussian(1).sampled(0.01)
+    assert loss.delta(0.9542187) < 1.01e-6
 
 
 def record(**term):

@@ -148,6 +148,7 @@ def test_kinds_are_never_removed():
         "gaussian_mixture",
         "laplace",
         "one_of",
+        "one_of_each",
         "overflow",
         "pair",
         "pure",

@@ -170,6 +170,55 @@ def test_the_check_catches_a_tenth_less_noise(made):
         assert on_long_streams(made, first=first, second=second) > made.epsilon
 
 
+MONOTONE = [
+    plan(monotone=True, relation="add_remove"),
+    plan(monotone=True, relation="add_remove", epsilon=3),
+    plan(monotone=True, relation="add_remove", noise="exponential"),
+    plan(monotone=True, relation="add_remove", above=2, noise="exponential"),
+    plan(monotone=True, relation="add_remove", above=3, epsilon=0.5, sensitivity=2),
+    plan(monotone=True, relation="add_remove", share=0.3),
+]
+BEFORE = 5
+"""Answers below before those above: so many hold the noise of the threshold up, and its shift costs all it may."""
+
+
+def after_answers_below(made, count, **changed):
+    """The largest loss where all answers move up, or stay: those told below rise, and those told above stay."""
+    d, second, found = int(made.sensitivity), float(made.scales[1]), 0.0
+    law = settings(made) | changed
+    said = (BELOW,) * count + (ABOVE,) * made.above
+    for high in (0, 4, 8, 16):
+        for low in (0, 5, 12, 16):
+            up, down = centre(made) + round(high * second), centre(made) - round(low * second)
+            x, y = ((up + rise,) * count + (down,) * made.above for rise in (0, d))
+            found = max(found, abs(log_probability(x, said, **law) - log_probability(y, said, **law)))
+    return found
+
+
+@pytest.mark.parametrize("made", MONOTONE)
+def test_monotone_streams_reach_the_claim_after_some_answers_below(made):
+    for count in (0, 1, BEFORE, 60):
+        assert after_answers_below(made, count) <= made.epsilon + 1e-9
+    assert after_answers_below(made, BEFORE) > 0.9999 * float(made.epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [1, 3])
+def test_one_question_before_it_reaches_half_of_the_claim(epsilon):
+    made = plan(monotone=True, relation="add_remove", epsilon=epsilon)
+    assert after_answers_below(made, 0) == pytest.approx(0)
+    assert after_answers_below(made, 1) == pytest.approx(epsilon / 2)
+
+
+@pytest.mark.parametrize("made", MONOTONE)
+@pytest.mark.parametrize("less", [(0.99, 0.99), (0.97, 1), (1, 0.97)])
+def test_the_check_catches_a_hundredth_less_noise_on_monotone_streams(made, less):
+    """A hundredth less of both noises, and a little more of either one alone, which carries a part of epsilon."""
+    first, second = (part * float(scale) for part, scale in zip(less, made.scales, strict=True))
+    assert after_answers_below(made, BEFORE, first=first, second=second) > 1.005 * float(made.epsilon)
+    if made.noise == "laplace" and made.above == 1:
+        assert after_answers_below(made, 1, first=first, second=second) < made.epsilon
+
+
 def test_the_check_catches_monotone_noise_where_answers_move_both_ways():
     wrong = plan(monotone=True, relation="add_remove", share=0.3)
     right = plan(share=0.3)

@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Literal, NoReturn, get_args
 
-from discreet.accounting.filters import Basic, Filter, Gdp, Renyi, Zcdp, without_failure
+from discreet.accounting.filters import Basic, Filter, Gdp, Renyi, Zcdp, advice, without_failure
 from discreet.accounting.loss import PrivacyLoss
 from discreet.errors import BudgetExceeded, InvalidParameter, NoTheorem, RelationMismatch
 from discreet.exact import Real, ball, positive, probability, show, up, upward
@@ -77,8 +77,9 @@ class Budget:
     and is spent before its release. ``filter`` says what is added up:
 
     - ``"basic"``: epsilons and deltas. The only one for delta 0, where it is the default.
-    - ``"zcdp"``: rhos. The default with a delta; takes every kind of loss.
-    - ``"renyi"``: Renyi divergences of one order. Charges Laplace noise less; its odometer starts higher.
+    - ``"zcdp"``: rhos. The default with a delta; takes every loss that has a rho, so no training on samples (DP-SGD).
+    - ``"renyi"``: Renyi divergences of one order. Takes training on samples too, and charges Laplace noise less; its
+      odometer starts higher.
     - ``"gdp"``: squares of mu, for Gaussian noise alone, without any slack.
 
     Rhos are for many small releases: a few large pure ones fill them early, where "basic" would still go on. One must
@@ -361,7 +362,7 @@ class Account:
             if amount is None:
                 raise BudgetExceeded(
                     f"this {term.kind} loss has no finite {self.rule.currency}, so it fits into no budget of it. "
-                    'Nothing was spent. A budget with a delta and filter="zcdp" takes every kind of loss.'
+                    f"Nothing was spent. {advice(term, self._order)}"
                 )
             if type(count) is not int or count < 1 or amount < 0 or (pure is not None and pure < 0):
                 raise InvalidParameter("a loss that is spent must not be negative: nothing is ever given back.")
@@ -369,6 +370,16 @@ class Account:
             bounded = bounded and pure is not None
             epsilon += count * (pure or 0)
         return total, epsilon if bounded else None
+
+    @property
+    def _order(self) -> Fraction | None:
+        """The order that a filter of Renyi divergences would have for this budget; None if it has no place in it."""
+        if self._epsilon is None or not self.rule.failures < self.delta:
+            return None
+        try:
+            return Renyi.reaching(self._epsilon, self.delta, self.rule.failures).order
+        except InvalidParameter:
+            return None
 
     def _largest(self, make: Callable[[Fraction], PrivacyLoss]) -> Fraction:
         """Return the largest parameter whose loss fits into what is left: exactly, or else to 52 bits from below."""

@@ -47,6 +47,9 @@ Counted = tuple[Term, int]
 EXACTLY = 1000
 """Failures of fewer copies than this are multiplied exactly, of more in balls."""
 
+RAISED = (0.0, 2.0**-51, 2.0**-47, 2.0**-40, 2.0**-24, 2.0**-20, 2.0**-18, 2.0**-16, 2.0**-15)
+"""Parts by which an epsilon is raised until its delta is confirmed."""
+
 REPEATS = 2000
 """Randomised response repeated up to this often is summed exactly."""
 
@@ -110,7 +113,22 @@ def delta_of(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
 
 
 def epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
-    """Return a smallest epsilon with ``delta_of(epsilon) <= delta``; infinite if there is none."""
+    """Return about the smallest epsilon with ``delta_of(epsilon) <= delta``; infinite if there is none.
+
+    Epsilon and delta are both computed up to a part in 10^5 or so, each rounded outward. An epsilon that is proven by
+    its own computation is raised by so little where that of delta does not confirm it.
+    """
+    found = _proven_epsilon(terms, delta)
+    if not delta or not 0 < found < math.inf:
+        return found
+    for part in RAISED:
+        raised = found * (1 + part)
+        if delta_of(terms, Fraction(raised)) <= delta:
+            return raised
+    return found
+
+
+def _proven_epsilon(terms: tuple[Counted, ...], delta: Fraction) -> float:
     cut, uncut = _set_overflow_aside(terms)
     if cut:
         return _epsilon_beside(cut, uncut, delta)
@@ -152,7 +170,7 @@ def _epsilon_beside(cut: Fraction, rest: tuple[Counted, ...], delta: Fraction) -
     guess = 0.0
     for _ in range(60):
         left = delta - Fraction(up(partial(_beside, Fraction(guess), cut)))
-        found = epsilon_of(rest, left) if left >= 0 else math.inf
+        found = _proven_epsilon(rest, left) if left >= 0 else math.inf
         if found <= guess or math.isinf(found):
             return found
         guess = found * (1 + 1e-9) + 1e-12

@@ -38,12 +38,16 @@ from discreet.accounting.terms.gaussian import gaussian_delta
 from discreet.errors import InvalidParameter, NoTheorem
 from discreet.exact import ball, down, smallest, up, upward
 
-__all__ = ["Basic", "Filter", "Gdp", "Renyi", "Zcdp", "without_failure"]
+__all__ = ["Basic", "Filter", "Gdp", "Renyi", "Zcdp", "advice", "without_failure"]
 
 ZERO = Fraction(0)
 
 GRID = 32
 """Orders of the odometer: each fits a quarter of the rho that the one before fits."""
+
+
+HIGH_ORDER = Fraction(64)
+"""Filters of Renyi divergences for usual budgets have orders below."""
 
 
 class Filter(Protocol):
@@ -251,10 +255,7 @@ class Gdp:
             return term.mu_squared
         if term.pure == 0:
             return ZERO
-        raise NoTheorem(
-            f'the filter "gdp" is proven for Gaussian noise alone, got a {term.kind} loss. Open the budget with '
-            'filter="zcdp" or filter="renyi" to mix kinds of noise.'
-        )
+        raise NoTheorem(f'the filter "gdp" is proven for Gaussian noise alone, got a {term.kind} loss. {advice(term)}')
 
     def delta(self, epsilon: Fraction, /) -> float:
         """The exact curve of Balle and Wang, ICML 2018, and the failures."""
@@ -272,6 +273,24 @@ def without_failure(term: Term) -> tuple[Term, Fraction]:
     (Pure(epsilon=Fraction(1, 1)), Fraction(1, 100))
     """
     return (Pure(term.epsilon), term.failure) if isinstance(term, Approximate) else (term, ZERO)
+
+
+def advice(term: Term, order: Fraction | None = None) -> str:
+    """Return which filter takes a term that another one refuses; ``order`` is that of the Renyi filter, if known.
+
+    >>> from discreet.accounting.terms import Sampled
+    >>> advice(Sampled(Gaussian(Fraction(1)), Fraction(1, 100)))
+    'Open the budget with a delta and filter="renyi", which takes it.'
+    """
+    named = ['filter="zcdp"'] if term.rho is not None else []
+    if math.isfinite(term.renyi(order or HIGH_ORDER)):
+        named.append('filter="renyi"')
+    if named:
+        return f"Open the budget with a delta and {' or '.join(named)}, which takes it."
+    return (
+        "No filter takes it as it is. State it as PrivacyLoss.approximate(epsilon, delta), in a budget whose failures= "
+        "cover its delta."
+    )
 
 
 def _left(delta: Fraction, failures: Fraction) -> Fraction:

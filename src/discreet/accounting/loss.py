@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from discreet.accounting import terms as kinds
 from discreet.accounting.composition import Counted, delta_of, epsilon_of, merged, pure_of, renyi_of
@@ -332,6 +332,13 @@ class PrivacyLoss(Meaning):
             relation = _common(relation, part.relation)
         grouped = any(part.grouped for part in parts)
         return cls(((kinds.OneOf(odds, tuple(part.terms[0][0] for part in parts)), 1),), relation, grouped)
+
+    @classmethod
+    def one_of_each(cls, weights: Iterable[Real], terms: Iterable["PrivacyLoss"]) -> "PrivacyLoss":
+        """One of several releases of one family, drawn by each part of the data for itself; see ``parallel``."""
+        one = cls.one_of(weights, terms)
+        apart = tuple((kinds.OneOfEach.of(cast("kinds.OneOf", term)), count) for term, count in one.terms)
+        return cls(apart, one.relation, one.grouped)
 
     @classmethod
     def shuffled(cls, epsilon: Real, users: int) -> "PrivacyLoss":

@@ -26,8 +26,11 @@ SHARE = 10
 """A release without an epsilon takes this part of the budget's."""
 
 
-STEPS, MOST_SAVED = 13, Fraction(8)
-"""How closely the factor is sought by which a composition costs less than its parts, and where the search ends."""
+STEPS = 13
+"""How closely the factor is sought by which a composition costs less than its parts, once it is known up to 2."""
+
+MOST_SAVED = Fraction(1 << 20)
+"""The search ends here at the latest: millions of requests do not save as much."""
 
 
 class Planner:
@@ -108,15 +111,18 @@ class Planner:
                 "errors or less epsilon for some of them, or more for the whole."
             )
         if whole and free:
-            low, high, middle = Fraction(1), None, Fraction(2)
-            for _ in range(steps):
+            low, high, left_over = Fraction(1), None, steps - 1
+            while left_over and low < MOST_SAVED:
+                middle = 2 * low if high is None else (low + high) / 2
                 tried = plans(middle)
                 total = _together(tried)
+                if total == loss:  # what is asked costs the same at every epsilon
+                    break
+                left_over -= high is not None
                 if Fraction(total.delta(wanted)) <= whole:
                     low, best, loss = middle, tried, total
                 else:
                     high = middle
-                middle = min(2 * low, MOST_SAVED) if high is None else (low + high) / 2
         return best, loss
 
     def charged_together(

@@ -8,6 +8,8 @@ A sum of many losses is smooth, so that nearly all of its Fourier coefficients v
 are kept, and delta at a lattice point is their sum with the transform of ``(1 - e^(epsilon - l))_+``, which is a
 geometric series: no transform back, and no exponential of anything large.
 
+Below the window delta is bounded by Chernoff: ``(1 - e^-u) e^(-theta u)`` is largest at ``e^-u = theta / (1 + theta)``.
+
 Four errors are bounded, all in units of the tilted total, which is 1:
 
 - *the window*: what lies outside it, by Chernoff's bound on both sides; a circular transform folds it back in;
@@ -70,8 +72,9 @@ class Law:
         log_factor = self.log_scale + sign * self.log_error - self.theta * place * self.step
         if left <= 0:
             return min(0.0, math.log(self.outside) + log_factor) if sign > 0 else -math.inf
+        tallest = (self.theta / (1 + self.theta)) ** self.theta / (1 + self.theta)
         if place < self.start and sign > 0:
-            return 0.0  # below the window nothing is known but that delta is at most 1
+            return min(0.0, log_factor + math.log(tallest))  # below the window Chernoff's bound is known
         if place < self.start:
             return self.log_delta(self.start, sign)
         first, second = self.kernels
@@ -83,7 +86,6 @@ class Law:
         turned = self.coefficients * _roots(self.index, place, self.size)
         value = float((turned * series).real.sum())
         rounding = 64 * UNIT * float(np.dot(np.abs(turned), np.abs(first) + np.abs(second)))
-        tallest = (self.theta / (1 + self.theta)) ** self.theta / (1 + self.theta)
         width = math.sqrt(min(1.0, -1 / math.expm1(-2 * self.theta * self.step) / self.size))
         hidden = self.error * width + rounding + self.outside * (a if sign > 0 else 2 * tallest)
         bound = value + sign * hidden

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.accounting.numerical.convolution import Law, compose
+from discreet.accounting.numerical.few import Outcomes
 from discreet.accounting.numerical.lattice import Grid, Lattice, lower, upper
 from discreet.accounting.numerical.many import upper_many
 from discreet.accounting.numerical.pairs import ON_EDGE, RELATIVE_ERROR, Floats, Pair
@@ -55,6 +56,8 @@ class Direction:
 
     def epsilon(self, delta: float, side: Side) -> float:
         """Return a bound on the smallest epsilon with that delta; infinity or 0 where float64 cannot tell."""
+        if (outcomes := Outcomes.of(self.pairs)) is not None:
+            return outcomes.epsilon(delta, side)
         sign = 1 if side == "upper" else -1
         tail = max(delta, SMALLEST_DELTA) * 1e-9 / self.copies
         lattices, theta, frame = self._lattices(side, tail, log_delta=math.log(delta))
@@ -67,6 +70,8 @@ class Direction:
 
     def delta(self, epsilon: float, side: Side) -> float:
         """Return a bound on the smallest delta with that epsilon."""
+        if (outcomes := Outcomes.of(self.pairs)) is not None:
+            return outcomes.delta(epsilon, side)
         sign = 1 if side == "upper" else -1
         rarest = next((tail for tail in RAREST if self._fits(tail / self.copies)), RAREST[-1])
         lattices, theta, frame = self._lattices(side, rarest / self.copies, epsilon=epsilon)

@@ -15,6 +15,7 @@ from discreet.accounting.terms.gaussian import Gaussian
 from discreet.accounting.terms.gaussian_mixture import GaussianMixture, binomial_mixture
 from discreet.accounting.terms.laplace import Laplace
 from discreet.accounting.terms.one_of import NOT_CHOSEN, OneOf
+from discreet.accounting.terms.one_of_each import OneOfEach, on_two_parts
 from discreet.accounting.terms.overflow import Overflow
 from discreet.accounting.terms.pure import Approximate, Pure
 from discreet.accounting.terms.randomized_response import RandomizedResponse
@@ -38,6 +39,7 @@ __all__ = [
     "GaussianMixture",
     "Laplace",
     "OneOf",
+    "OneOfEach",
     "Overflow",
     "Pure",
     "RandomizedResponse",
@@ -54,6 +56,7 @@ __all__ = [
     "group_one_way",
     "least_delta",
     "loose",
+    "on_two_parts",
     "parameters",
     "relation_of",
     "to_record",
@@ -73,6 +76,7 @@ KINDS: dict[str, type[Any]] = {
         GaussianMixture,
         Laplace,
         OneOf,
+        OneOfEach,
         Overflow,
         Pure,
         RandomizedResponse,

@@ -21,6 +21,14 @@ class Term(Protocol):
     """The name in serialised records. It is never removed and never changes its meaning."""
 
     @property
+    def attained(self) -> bool:
+        """Whether at every epsilon some mechanism of the description has this delta; a kind that is silent has none.
+
+        Bounds from below count on it, so a kind whose delta is only a bound must not claim it.
+        """
+        ...
+
+    @property
     def pure(self) -> Fraction | None:
         """The smallest epsilon with delta 0, rounded up; None if there is none."""
         ...

@@ -29,6 +29,7 @@ class BoundedRange:
 
     epsilon: Fraction
     kind: ClassVar[str] = "bounded_range"
+    attained: ClassVar[bool] = True
 
     @property
     def pure(self) -> Fraction:

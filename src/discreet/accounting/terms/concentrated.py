@@ -17,6 +17,7 @@ class Concentrated:
 
     parameter: Fraction
     kind: ClassVar[str] = "zcdp"
+    attained: ClassVar[bool] = False
 
     @property
     def pure(self) -> Fraction | None:

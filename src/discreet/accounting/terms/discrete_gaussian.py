@@ -62,7 +62,7 @@ class DiscreteGaussian:
         return self.squared_sensitivity / (2 * self.sigma_squared)
 
     @property
-    def summed(self) -> bool:
+    def attained(self) -> bool:
         """Whether delta is the sum itself and not a bound."""
         return self._shifts() is not None
 

@@ -29,6 +29,7 @@ class DiscreteLaplace:
     sensitivity: int
     scale: Fraction
     kind: ClassVar[str] = "discrete_laplace"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.scale > 0:

@@ -44,6 +44,7 @@ class FinitePair:
     p: Law
     q: Law
     kind: ClassVar[str] = "pair"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.p) != len(self.q):

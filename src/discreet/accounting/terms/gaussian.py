@@ -19,6 +19,7 @@ class Gaussian:
 
     mu_squared: Fraction
     kind: ClassVar[str] = "gaussian"
+    attained: ClassVar[bool] = True
 
     @property
     def pure(self) -> Fraction | None:

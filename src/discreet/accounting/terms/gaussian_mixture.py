@@ -41,6 +41,7 @@ class GaussianMixture:
     shifts: tuple[Fraction, ...]
     weights: tuple[Fraction, ...]
     kind: ClassVar[str] = "gaussian_mixture"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.shifts) != len(self.weights) or not self.shifts:

@@ -24,6 +24,7 @@ class Laplace:
 
     epsilon: Fraction
     kind: ClassVar[str] = "laplace"
+    attained: ClassVar[bool] = True
 
     @property
     def pure(self) -> Fraction:

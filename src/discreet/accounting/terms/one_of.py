@@ -27,6 +27,7 @@ class OneOf:
     weights: tuple[Fraction, ...]
     terms: tuple[Term, ...]
     kind: ClassVar[str] = "one_of"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.weights) != len(self.terms) or not self.terms:
@@ -77,11 +78,20 @@ class OneOf:
         return SideBySide(known) if len(known) == len(pairs) else None
 
     def group(self, size: int, /) -> "OneOf":
-        """One of the releases for groups."""
+        """One of the releases for groups, which meet one draw: that of the whole data (else see ``OneOfEach``)."""
         return OneOf(self.weights, tuple(term.group(size) for term in self.terms))
 
 
-NOT_CHOSEN = ("one_of", "sampled", "sampled_symmetric", "overflow", "approximate", "gaussian_mixture", "pair")
+NOT_CHOSEN = (
+    "one_of",
+    "one_of_each",
+    "sampled",
+    "sampled_symmetric",
+    "overflow",
+    "approximate",
+    "gaussian_mixture",
+    "pair",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class Overflow:
 
     probability: Fraction
     kind: ClassVar[str] = "overflow"
+    attained: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.probability <= 1:

@@ -27,6 +27,7 @@ class Pure:
 
     epsilon: Fraction
     kind: ClassVar[str] = "pure"
+    attained: ClassVar[bool] = True
 
     @property
     def pure(self) -> Fraction:
@@ -71,6 +72,7 @@ class Approximate:
     epsilon: Fraction
     failure: Fraction
     kind: ClassVar[str] = "approximate"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.failure <= 1:

@@ -22,6 +22,7 @@ class RandomizedResponse:
     epsilon: Fraction
     categories: int = 2
     kind: ClassVar[str] = "randomized_response"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.categories < 2:

@@ -26,6 +26,7 @@ class RenyiCurve:
 
     points: tuple[Point, ...]
     kind: ClassVar[str] = "renyi_curve"
+    attained: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.points or any(len(point) != 2 for point in self.points):

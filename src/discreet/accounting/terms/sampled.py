@@ -21,6 +21,7 @@ from discreet.accounting.terms.base import Term, within
 from discreet.accounting.terms.gaussian import Gaussian
 from discreet.accounting.terms.gaussian_mixture import seen_at_least
 from discreet.accounting.terms.one_of import OneOf
+from discreet.accounting.terms.one_of_each import OneOfEach
 from discreet.accounting.terms.pure import Pure, pure_rho
 from discreet.accounting.terms.symmetric import (
     SampledSymmetric,
@@ -29,7 +30,7 @@ from discreet.accounting.terms.symmetric import (
     check_sample,
     told_alike,
 )
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, NoTheorem
 from discreet.exact import ball, down, up
 
 __all__ = ["Sampled"]
@@ -42,6 +43,7 @@ class Sampled:
     base: Term
     rate: Fraction
     kind: ClassVar[str] = "sampled"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_sample(self.base, self.rate)
@@ -103,6 +105,11 @@ class Sampled:
             return self
         if self.pure is not None:
             return Pure(size * self.pure)
+        if isinstance(self.base, OneOf | OneOfEach):
+            raise NoTheorem(
+                "no group bound is at hand for a choice of releases on a sample. State each of them on a sample of its "
+                "own, or give one release that covers all of them."
+            )
         seen = seen_at_least(size, self.rate)
         law = [(j, a - b) for j, (a, b) in enumerate(pairwise([*seen[1:], Fraction(0)]), 1) if a > b]
         base = OneOf(tuple(w / seen[1] for _, w in law), tuple(self.base.group(j) for j, _ in law))

@@ -63,6 +63,7 @@ class Shuffled:
     epsilon: Fraction
     users: int
     kind: ClassVar[str] = "shuffled"
+    attained: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.users < 1:

@@ -30,6 +30,7 @@ from discreet.accounting.numerical.pairs import Pair
 from discreet.accounting.numerical.symmetric import SymmetricPair
 from discreet.accounting.terms.base import Term
 from discreet.accounting.terms.concentrated import Concentrated
+from discreet.accounting.terms.one_of_each import draws_apart, for_any_of
 from discreet.accounting.terms.overflow import Overflow
 from discreet.accounting.terms.pure import Approximate, Pure, pure_rho
 from discreet.errors import InvalidParameter
@@ -48,6 +49,7 @@ class SampledSymmetric:
     base: Term
     rate: Fraction
     kind: ClassVar[str] = "sampled_symmetric"
+    attained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_sample(self.base, self.rate)
@@ -94,13 +96,18 @@ class SampledSymmetric:
         return None if base is None else SymmetricPair(base, float(self.rate))
 
     def group(self, size: int, /) -> Term:
-        """The base for the group, seen with at most ``size`` times the probability; pure losses as they add up."""
+        """The base for the group, seen with at most ``size`` times the probability; pure losses as they add up.
+
+        A choice may be one of each member's own, as that of how many of a smaller group are seen.
+        """
         if size == 1:
             return self
         if self.pure is not None:
             return Pure(size * self.pure)
-        whole, rate = self.base.group(size), size * self.rate
-        return whole if rate >= 1 else SampledSymmetric(whole, rate)
+        own = draws_apart(self.base)
+        rate = min(Fraction(1), size * self.rate)
+        whole = self.base.group(size) if own is None else for_any_of(own, self.rate, size)
+        return whole if rate == 1 else SampledSymmetric(whole, rate)
 
 
 def check_sample(base: Term, rate: Fraction) -> None:

@@ -19,9 +19,6 @@ from discreet.exact import ball, down, up
 
 __all__ = ["attained", "concrete", "least_delta", "loose", "witness"]
 
-UNATTAINED = ("overflow", "renyi_curve", "shuffled")
-"""Kinds that only bound: none of their mechanisms is known to cost as much."""
-
 LAST_BITS = 1 - 2.0**-50
 """A formula that is rounded up is too large by no more."""
 
@@ -32,12 +29,14 @@ def loose(term: Term) -> bool:
 
 
 def attained(term: Term) -> bool:
-    """Tell whether at every epsilon some mechanism of the description has the term's delta."""
+    """Tell whether at every epsilon some mechanism of the description has the term's delta.
+
+    The term and all that it is made of must say so; a kind that says nothing is not attained.
+    """
     parts = list(within(term))
     if any(isinstance(part, FinitePair) for part in parts[1:]):
         return False  # the formula for a sample takes the worse direction of the base in both of its own
-    unsummed = any(isinstance(part, DiscreteGaussian) and not part.summed for part in parts)
-    return not unsummed and all(part.kind not in UNATTAINED for part in parts)
+    return all(getattr(part, "attained", False) is True for part in parts)
 
 
 def concrete(term: Term) -> Term:

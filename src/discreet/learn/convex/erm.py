@@ -114,6 +114,11 @@ class ERM(Faces):
         return self.plan.loss
 
     @property
+    def losses(self) -> tuple[PrivacyLoss, ...]:
+        """Those of the method."""
+        return self.plan.losses
+
+    @property
     def domain(self) -> Records:
         """Tables of rows with targets."""
         return Records(relation=self.relation)

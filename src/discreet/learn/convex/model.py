@@ -84,6 +84,11 @@ class Fit(Faces, ABC):
     def loss(self) -> PrivacyLoss:
         """What it costs."""
 
+    @property
+    def losses(self) -> tuple[PrivacyLoss, ...]:
+        """What it costs in every way that is proven; an account may charge whichever it likes best."""
+        return (self.loss,)
+
     @abstractmethod
     def _weights(self, examples: Examples) -> Floats:
         """Return private weights."""

@@ -27,7 +27,7 @@ from discreet.exact import ball, up
 from discreet.learn.convex.model import Regularized
 from discreet.learn.convex.rows import Examples
 from discreet.learn.convex.solver import minimise
-from discreet.learn.convex.theorems import jacobian, objective_sigma
+from discreet.learn.convex.theorems import jacobian, objective_renyi, objective_rho, objective_sigma
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.fast import Floats
@@ -36,6 +36,9 @@ __all__ = ["ObjectivePerturbation"]
 
 OUTPUT_SHARE = Fraction(1, 50)
 """The part of epsilon that pays for the noise of the output."""
+
+ORDERS = tuple(1 + Fraction(2.0 ** (k / 4)) for k in range(-16, 41))
+"""Orders at which the Renyi divergence is listed: so dense that what lies between them is lost hardly."""
 
 MOST_JACOBIAN = Fraction(1, 2)
 """The largest part of epsilon that the change of variables may take; the regularisation is raised until it does."""
@@ -92,10 +95,33 @@ class ObjectivePerturbation(Regularized):
         spent = PrivacyLoss.pure(blur.epsilon) if isinstance(blur, Laplace) else blur.loss
         return (exact + spent).under(self.relation)
 
+    @property
+    def losses(self) -> tuple[PrivacyLoss, ...]:
+        """Also by the Renyi divergences of a Gaussian tilt, and by their zCDP parameter, where a record comes or goes.
+
+        Theorem 3.2 of Redberg et al. is about what runs: a loss of one linear prediction, so that the gradient of a
+        record is a multiple of its row, whatever the minimum; its Lipschitz constant and its smoothness; ``raised``,
+        the regularisation that is used; and the sigma of the tilt. The noise of the output is a release of its own. For
+        a record that is replaced (epsilon, delta) alone is charged: two steps of a chain do not add up in divergences.
+        """
+        if not self.delta or self.turns != 1 or not isinstance(self.tilt, Gaussian):
+            return (self.loss,)
+        curve, rho = _divergences(self)
+        return self.loss, *((exact + self.blur.loss).under(self.relation) for exact in (curve, rho))
+
     def _weights(self, examples: Examples) -> Floats:
         tilt = np.asarray(self.tilt.release(np.zeros(self.rows.width)))
         found = minimise(self.objective(examples, tilt, self.raised), float(self.tolerance))
         return self.blur.release(found)
+
+
+@lru_cache(maxsize=64)
+def _divergences(fit: ObjectivePerturbation) -> tuple[PrivacyLoss, PrivacyLoss]:
+    """Return what the exact minimum costs, by its Renyi divergences and by its zCDP parameter."""
+    assert isinstance(fit.tilt, Gaussian)  # noqa: S101 - it is one where delta is above 0
+    mu, j = fit.lipschitz / Fraction(fit.tilt.sigma), jacobian(fit.smoothness, fit.raised)
+    curve = PrivacyLoss.renyi_curve((order, objective_renyi(order, mu=mu, jacobian=j)) for order in ORDERS)
+    return curve, PrivacyLoss.zcdp(objective_rho(mu=mu, jacobian=j))
 
 
 @lru_cache(maxsize=64)

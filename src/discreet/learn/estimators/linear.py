@@ -85,7 +85,7 @@ class LinearClassifier(ClassifierMixin, Private):  # type: ignore[misc]  # sciki
             declared(None, "size", "size=10000: about how many records there are, a public number")
         plan = self.plan(features, self.public_size(X, self.size, self.relation))
         places = coded(y, names, len(X))
-        self.charge(plan.loss)
+        self.charge(*plan.losses)
         targets = places if len(names) > 2 else np.where(places >= 0, 2 * places - 1, 0)
         coefficients, intercept = plan.rows.weights(plan.release((X, targets)))
         self.loss_ = plan.loss

@@ -5,7 +5,9 @@ The interface is scikit-learn's: ``fit`` runs one release and learns attributes 
 bounds, not the number of rows under add_remove. Rows that hold anything but finite numbers do not count.
 """
 
+import math
 import warnings
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, Self
 
@@ -16,7 +18,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.accounting import Account, Budget, PrivacyLoss
-from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
+from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter, NoTheorem, UnboundedSensitivity
 from discreet.noise.fast import Floats
 from discreet.quietly import quietly
 
@@ -50,16 +52,19 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         tags.non_deterministic = True
         return tags
 
-    def charge(self, loss: PrivacyLoss) -> None:
-        """Spend a loss, or refuse it; without a budget the caller keeps the books by ``loss_``."""
+    def charge(self, loss: PrivacyLoss, *others: PrivacyLoss) -> None:
+        """Spend a loss, or refuse it; without a budget the caller keeps the books by ``loss_``.
+
+        Of several losses, each proven of the same release, the one is spent of which the account has most left.
+        """
         budget = self.budget
         if budget is None:
             return
         if isinstance(budget, Budget):
             opened: Account = self.__dict__.setdefault("_account", budget.open())
-            opened.spend(loss)
+            opened.spend(_cheapest(opened, (loss, *others)))
         elif isinstance(budget, Account):
-            budget.spend(loss)
+            budget.spend(_cheapest(budget, (loss, *others)))
         else:
             raise InvalidParameter(f"budget must be a Budget or an Account, got {type(budget).__name__}.")
 
@@ -143,3 +148,18 @@ def _plain(labels: Any) -> Any:  # noqa: ANN401
 def _key(value: Any) -> Any:  # noqa: ANN401
     """Return a label as it is looked up: equal numbers are one label, and what cannot be looked up is none."""
     return quietly(lambda: (hash(value), value)[1] if value == value else None, otherwise=None)
+
+
+def _cheapest(account: Account, losses: Sequence[PrivacyLoss]) -> PrivacyLoss:
+    """Return the loss that takes the least part of an account's whole; it depends on its rule alone."""
+    rule = account.rule
+
+    def part(loss: PrivacyLoss) -> float:
+        try:
+            cost = account.cost(loss)
+        except (BudgetExceeded, NoTheorem):
+            return math.inf
+        failing = cost.failure / rule.failures if rule.failures else math.inf if cost.failure else 0
+        return float(max(cost.amount / rule.limit, failing))
+
+    return min(losses, key=part) if len(losses) > 1 else losses[0]

@@ -1,0 +1,140 @@
+"""Compositions of few outcomes against the sum over all of them, in balls: Murtagh and Vadhan, TCC 2016."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from flint import arb, ctx
+
+from discreet.accounting import PrivacyLoss
+from discreet.accounting.composition import compositions
+from discreet.accounting.numerical.few import Outcomes
+from discreet.accounting.numerical.pairs import Atoms, GaussianPair
+
+EIGHT = [Fraction(k, 10) for k in range(1, 9)]
+SIXTEEN = [Fraction(1, k) for k in range(3, 11)] * 2
+
+
+def response(epsilon, categories=2):
+    """Rows of a probability under one data set and under its neighbour."""
+    x = arb(epsilon.numerator) / epsilon.denominator
+    whole = x.exp() + categories - 1
+    return [(x.exp() / whole, 1 / whole), (1 / whole, x.exp() / whole), *[(1 / whole, 1 / whole)] * (categories - 2)]
+
+
+def geometric(sensitivity, scale):
+    """The noisy values from 0 to the sensitivity, with what lies beyond either end."""
+    a = (arb(-1) / scale).exp()
+
+    def law(centre):
+        inner = [(1 - a) / (1 + a) * a ** abs(z - centre) for z in range(1, sensitivity)]
+        return [a**centre / (1 + a), *inner, a ** (sensitivity - centre) / (1 + a)]
+
+    return list(zip(law(0), law(sensitivity), strict=True))
+
+
+def exact(parts, epsilon):
+    """The larger of both directions."""
+    x, found = arb(epsilon).exp(), []
+    for first, second in ((0, 1), (1, 0)):
+        total = arb(0)
+        for rows in product(*parts):
+            p, q = arb(1), arb(1)
+            for row in rows:
+                p, q = p * row[first], q * row[second]
+            gain = p - x * q
+            total += gain if gain > 0 else 0
+        found.append(total)
+    return max(found, key=lambda total: float(total.mid()))
+
+
+@pytest.fixture(autouse=True)
+def precise():
+    before, ctx.prec = ctx.prec, 200
+    yield
+    ctx.prec = before
+
+
+L = PrivacyLoss
+LAW = ([Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)], [Fraction(3, 10), Fraction(2, 10), Fraction(5, 10)])
+ROWS = [tuple(arb(x.numerator) / x.denominator for x in row) for row in zip(*LAW, strict=True)]
+CASES = {
+    "eight pure losses": (L.total(map(L.pure, EIGHT)), [response(e) for e in EIGHT]),
+    "three equal ones and two others": (
+        3 * L.pure(Fraction(1, 2)) + L.pure(Fraction(1, 3)) + L.pure(2),
+        [response(e) for e in [Fraction(1, 2)] * 3 + [Fraction(1, 3), Fraction(2)]],
+    ),
+    "answers": (
+        2 * L.randomized_response(1, 3) + L.randomized_response(2, 5),
+        [response(Fraction(1), 3)] * 2 + [response(Fraction(2), 5)],
+    ),
+    "counts": (
+        2 * L.discrete_laplace(sensitivity=2, scale=3) + L.discrete_laplace(sensitivity=1, scale=2) + L.pure(1),
+        [geometric(2, 3)] * 2 + [geometric(1, 2), response(Fraction(1))],
+    ),
+    "laws that differ in both directions": (3 * L.from_pair(*LAW) + L.pure(1), [ROWS] * 3 + [response(Fraction(1))]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_delta_is_exact(name):
+    loss, parts = CASES[name]
+    top = loss.epsilon()
+    for share in (0, 0.01, 0.1, 0.22, 0.35, 0.5, 0.7, 0.83, 0.9, 0.97, 0.999):
+        truth, claim = exact(parts, share * top), loss.delta(share * top)
+        assert not claim < truth
+        assert claim <= float(truth) * (1 + 1e-7) + 1e-300
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("delta", [1e-2, 1e-4, 1e-6])
+def test_epsilon_is_exact(name, delta):
+    loss, parts = CASES[name]
+    low, high = loss.bounds(delta)
+    assert not exact(parts, high) > delta
+    assert not exact(parts, max(0.0, low - 1e-15)) < delta or low == 0
+    assert high - low <= 1e-8 * high
+
+
+def test_sixteen_pure_losses_are_a_sum_too():
+    """Two of each of eight: 3^8 sums of losses, which are counted by hand here."""
+    loss = L.total(map(L.pure, SIXTEEN))
+    steps = {0: arb(1)}
+    unit = math.lcm(*(e.denominator for e in SIXTEEN))
+    for e in SIXTEEN:
+        (p, _), (q, _) = response(e)
+        found = {}
+        for at, mass in steps.items():
+            for sign, weight in ((1, p), (-1, q)):
+                place = at + sign * int(e * unit)
+                found[place] = found.get(place, arb(0)) + mass * weight
+        steps = found
+    for epsilon in (0, 0.25, 1, 2.5, 4):
+        truth = sum((m * (1 - (epsilon - arb(s) / unit).exp()) for s, m in steps.items() if s > epsilon * unit), arb(0))
+        assert not loss.delta(epsilon) < truth
+        assert loss.delta(epsilon) == pytest.approx(float(truth), rel=1e-7)
+
+
+def test_others_are_left_to_the_lattice():
+    few = tuple((term.pair(), count) for term, count in CASES["answers"][0].terms)
+    assert Outcomes.of(few) is not None
+    assert Outcomes.of((*few, (GaussianPair(1.0), 1))) is None
+    assert Outcomes.of(((few[0][0], 65),)) is None
+    assert Outcomes.of(tuple((L.pure(k).terms[0][0].pair(), 1) for k in range(1, 16))) is None
+
+
+def test_the_check_catches_an_outcome_that_is_left_out():
+    loss, parts = CASES["eight pure losses"]
+    (whole,) = compositions(loss.terms, lambda term: term.pair())
+    outcomes = Outcomes.of(whole.pairs)
+    kept = outcomes.losses < outcomes.losses.max()
+    less = Outcomes(outcomes.losses[kept], outcomes.mass[kept], outcomes.moved, outcomes.relative)
+    assert less.delta(0.8, "upper") < exact(parts, 0.8) < outcomes.delta(0.8, "upper")
+
+
+def test_the_check_catches_masses_a_millionth_too_small():
+    loss, parts = CASES["eight pure losses"]
+    (whole,) = compositions(loss.terms, lambda term: term.pair())
+    pairs = tuple((Atoms(pair.losses, pair.p * (1 - 1e-6), pair.q), count) for pair, count in whole.pairs)
+    assert Outcomes.of(pairs).delta(0.8, "upper") < exact(parts, 0.8)
