@@ -43,7 +43,7 @@ def scope_of(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, s
             raise InvalidParameter(f"{join.table} is in this query already: a table is joined once.")
         if table.private:
             _private_join(join.on, first, table, unit)
-        left = [scope.resolve(_stored(name)) for name, _ in join.on]
+        left = [scope.resolve(_stored(name), stored=True) for name, _ in join.on]
         if any(one.level for one in left):
             raise InvalidParameter("a join compares stored columns.")
         _enter(columns, table, alias, dialect)
@@ -54,7 +54,7 @@ def scope_of(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, s
                 for name, stored in table.relation.columns.items()
             },
         )
-        right = [own.resolve(Name(name)) for _, name in join.on]
+        right = [own.resolve(Name(name), stored=True) for _, name in join.on]
         for a, b, (name, _) in zip(left, right, join.on, strict=True):
             if a.kind != b.kind or a.kind in ("float", None):
                 raise InvalidParameter(
