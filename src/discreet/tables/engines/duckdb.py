@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.equality import collated_columns, mixed_columns
 from discreet.tables.engines.files import check_alike, escaped, files_of, header, one_order
 
 if TYPE_CHECKING:
@@ -92,16 +93,20 @@ class DuckDBEngine(Engine):
         names in the first line; a JSON file has the columns that are declared. Several files have the same columns, in
         any order.
         """
+        alike = {}
         if isinstance(source, str | Path):
             sql = self._file(source, declared)
+            alike = {} if self._own else collated_columns(self._connection, sql)
         else:
             view = f"discreet_{len(self._held)}_{name}"
             self._held.append(source)
             self._connection.register(view, self._arrow(source))
+            if type(source).__module__.partition(".")[0] == "pandas":
+                alike = mixed_columns(source)
             sql = self.dialect.identifier(view)
         sql = self._timed(sql)
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-        return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described})
+        return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described}, alike)
 
     def _timed(self, sql: str) -> str:
         """Return a relation whose moments are counted in microseconds: those of seconds may have years far away."""
