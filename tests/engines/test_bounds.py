@@ -94,6 +94,20 @@ CASES = [
 ]
 """Conditions, keys and bins, and what they give for a row of stored values."""
 
+
+def filled(row):
+    """Return the quotient of clamped numbers; a divisor may be 0 only once it is clamped."""
+    if row["m"] is None or row["i"] is None or row["i"] <= 0:
+        return 7.5
+    return min(max(min(max(row["m"], 0.0), 80.0) / min(row["i"], 80), 0.0), 9.0)
+
+
+def told_outside(x):
+    return None if x is None else 1000.0 if x > 80 else max(x, 0.0)
+
+
+RATIO = (m / i).clip(0, 9)
+
 VALUES = [
     (i, strict(lambda i: min(max(i, 0), 80))),
     (j, strict(lambda j: min(max(j, -10), 1000))),
@@ -101,13 +115,11 @@ VALUES = [
     (m + 1, strict(lambda m: min(max(m, 0.0), 80.0) + 1)),
     (when(i != 99, i).otherwise(None), strict(lambda i: None if i == 99 else min(max(i, 0), 80))),
     (when(f > 80, 1000).otherwise(f), lambda row: told_outside(row["f"])),
+    (RATIO.fill(7.5), filled),
+    (when((m / i).is_null(), 7.5).otherwise(RATIO), filled),
     (when(abs(i) > 80, 1).otherwise(0), lambda row: int(row["i"] is not None and abs(row["i"]) > 80)),
 ]
 """What is added up."""
-
-
-def told_outside(x):
-    return None if x is None else 1000.0 if x > 80 else max(x, 0.0)
 
 
 def asked(engine, relation, expressions, *, stored):
@@ -161,6 +173,7 @@ def test_what_is_added_up_is_clamped_and_lies_where_its_bounds_say(engine, table
 
 def test_every_function_that_gives_a_truth_is_a_condition():
     """But those that pass on what they are given, and casts: of these the comparison inside is one."""
+    others = {"and", "or", "not", "is_null", "cast", "case", "coalesce"}
     dialect = DuckDB()
     columns = {
         (None, name): Origin(name, name, kind, Column(kind)) for name, kind in functions_reference.STORED.items()
@@ -168,4 +181,4 @@ def test_every_function_that_gives_a_truth_is_a_condition():
     for function, cases in functions_reference.CASES.items():
         for case in cases:
             made = Scope(dialect, columns).resolve(case.expression)
-            assert made.kind != "bool" or function in CONDITIONS | {"cast", "case", "coalesce"}, function
+            assert made.kind != "bool" or function in CONDITIONS | others, function

@@ -24,7 +24,6 @@ __all__ = ["CONDITIONS", "Origin", "Scope", "Typed"]
 
 CONDITIONS = frozenset(
     {
-        "and",
         "at_least",
         "at_most",
         "bin",
@@ -33,16 +32,16 @@ CONDITIONS = frozenset(
         "equal",
         "greater",
         "is_in",
-        "is_null",
         "less",
         "like",
-        "not",
-        "or",
         "starts_with",
         "unequal",
     }
 )
-"""Functions that look at values as they are stored, wherever they stand: they tell rows apart, and add nothing up."""
+"""Functions that look at values as they are stored, wherever they stand: they tell rows apart, and add nothing up.
+
+Whether a value is missing is asked of the value that is meant: of a quotient that is added up, after clamping.
+"""
 
 
 @dataclass(frozen=True, slots=True)
