@@ -20,6 +20,7 @@ from discreet.publishing.sharing import requests_of
 from discreet.session import Request, Session
 from discreet.session.plan import Plan
 from discreet.session.progress import Bar
+from discreet.tables.engines import UnlikeFiles
 
 __all__ = ["Opened", "opened"]
 
@@ -130,7 +131,7 @@ def _shape(source: Source) -> Shape:
         return shape_of(place, dataset.name)
     except MissingExtra:
         raise
-    except Headless as error:
+    except (Headless, UnlikeFiles) as error:
         raise source.marked.mistake(("dataset", "source"), str(error)) from None
     except InvalidParameter as error:
         fix = "Write the path of a Parquet, CSV or JSON file, or postgresql://host/base#schema.table."

@@ -66,8 +66,8 @@ def shape_of(source: str, name: str) -> Shape:
     files = files_of(source)
     if texts and any(ending in suffixes[-2:] for ending in TEXT_FILES[2:]):
         return Shape({}, listed=False)
-    if texts and files:
-        _check_header(files[0], "," if ".csv" in suffixes[-2:] else "\t")
+    for file in files if texts else ():
+        _check_header(file, "," if ".csv" in suffixes[-2:] else "\t")
     engine = engine_for(source, {})
     try:
         stored = engine.attach(name, source).columns

@@ -26,8 +26,8 @@ __all__ = ["JointTree"]
 
 READ = (
     "Each bin holds the numbers from its lower end up to its upper one, which is in the next; numbers beyond the "
-    "declared bounds are in the bins at the ends. Where the bins are depends on the data and is protected as the "
-    "counts are; a count may be negative."
+    "declared bounds are in no bin. Where the bins are depends on the data and is protected as the counts are; a count "
+    "may be negative."
 )
 
 

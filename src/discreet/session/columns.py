@@ -159,7 +159,7 @@ class Workshop:
 
     def _count_distinct(self, name: str, aggregate: Aggregate) -> Column:
         (value,) = aggregate.arguments
-        typed = self.scope.resolve(value)
+        typed = self.scope.resolve(value, stored=True)
         if self.person is not None and typed.sql == self.person.sql:
             persons = self._measure("persons", Persons)
             return Column(
@@ -274,7 +274,7 @@ class Workshop:
 
     def _top(self, name: str, aggregate: Aggregate) -> Ranked:
         (value,) = aggregate.arguments
-        typed = self.scope.resolve(value)
+        typed = self.scope.resolve(value, stored=True)
         if typed.domain is None or len(typed.domain) < 2:
             raise InvalidParameter(
                 f"a top list chooses among declared values, and {value!r} has none. Declare them in the schema "

@@ -204,17 +204,23 @@ def make_plan(query: Query, tables: Tables, unit: Row | Person, salt: Salt, sett
     if settings.deadline is not None and not isinstance(query.together, Levels | Synthetic):
         raise InvalidParameter("a deadline is for hierarchies, whose fit may take long. Leave it out here.")
     scope, source, key = scope_of(query, tables, unit)
-    filters = [scope.resolve(condition) for condition in query.filters]
+    filters = [scope.resolve(condition, stored=True) for condition in query.filters]
     for condition in filters:
         if condition.kind != "bool":
             raise InvalidParameter(f"where takes conditions, got a {condition.kind}.")
     if isinstance(query.together, Spread):
         grids = fine_grids(query, scope)
-        cells = [grid.sql(scope, scope.resolve(value)) for grid, (_, value) in zip(grids, query.keys, strict=True)]
+        tree = query.together.asked == "tree"
+        numbers = [scope.resolve(value, stored=tree) for _, value in query.keys]
+        cells = [grid.sql(scope, number) for grid, number in zip(grids, numbers, strict=True)]
         filters += [Typed("bool", f"{cell.sql} IS NOT NULL", cell.level) for cell in cells]
+        if tree:  # its bins are keys: numbers outside the declared bounds are in none
+            filters += [
+                scope.resolve(value.between(*grid.ends)) for grid, (_, value) in zip(grids, query.keys, strict=True)
+            ]
         read = _Resolved(scope, source, key, filters, cells, [None] * len(cells), grids)
         return _joint_plan(query, tables, unit, salt, settings, read)
-    keys = [_key(name, scope.resolve(value)) for name, value in query.keys]
+    keys = [_key(name, scope.resolve(value, stored=True)) for name, value in query.keys]
     declared = [
         _declared(name, value, typed, query, tables) for (name, value), typed in zip(query.keys, keys, strict=True)
     ]

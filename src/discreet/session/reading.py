@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import count
 
 from discreet.errors import InvalidParameter
 from discreet.session.sources import Attached, Tables
@@ -43,7 +44,7 @@ def scope_of(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, s
             raise InvalidParameter(f"{join.table} is in this query already: a table is joined once.")
         if table.private:
             _private_join(join.on, first, table, unit)
-        left = [scope.resolve(_stored(name)) for name, _ in join.on]
+        left = [scope.resolve(_stored(name), stored=True) for name, _ in join.on]
         if any(one.level for one in left):
             raise InvalidParameter("a join compares stored columns.")
         _enter(columns, table, alias, dialect)
@@ -54,18 +55,35 @@ def scope_of(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, s
                 for name, stored in table.relation.columns.items()
             },
         )
-        right = [own.resolve(Name(name)) for _, name in join.on]
+        right = [own.resolve(Name(name), stored=True) for _, name in join.on]
         for a, b, (name, _) in zip(left, right, join.on, strict=True):
             if a.kind != b.kind or a.kind in ("float", None):
                 raise InvalidParameter(
                     f"a join on {name} compares {a.kind} with {b.kind}: both must be of one type, no decimals."
                 )
-        conditions = " AND ".join(f"{_direct(a, scope)} = {b.sql}" for a, b in zip(left, right, strict=True))
-        relation = table.relation.sql
+        relation, compared = table.relation.sql, [one.sql for one in right]
         if not table.private:
-            tables.check_unique(table, alias, [name for _, name in join.on], [one.sql for one in right])
+            tables.check_unique(table, alias, [name for _, name in join.on], compared)
+            relation, compared = _once(table, alias, compared, dialect)
+        conditions = " AND ".join(f"{_direct(a, scope)} = {b}" for a, b in zip(left, compared, strict=True))
         source += f" {'LEFT' if join.outer else 'INNER'} JOIN {relation} {alias} ON {conditions}"
     return scope, source, key
+
+
+def _once(table: Attached, alias: str, values: Sequence[str], dialect: Dialect) -> tuple[str, list[str]]:
+    """Return the rows of a public table whose key, as it is compared, no other row has; and where these keys stand.
+
+    A table that is checked first and read later may have been replaced in between. Whatever this statement reads, a
+    private row meets one row of it at most.
+    """
+    taken = [name.casefold() for name in table.relation.columns]
+    free = next(f"key_{n}_" for n in count() if not any(name.startswith(f"key_{n}_") for name in taken))
+    keys = [dialect.identifier(f"{free}{place}") for place in range(len(values))]
+    times = dialect.identifier(f"{free}times")
+    read = ", ".join(f"{value} AS {key}" for value, key in zip(values, keys, strict=True))
+    keyed = f"SELECT {alias}.*, {read} FROM {table.relation.sql} {alias}"  # noqa: S608  all names are quoted
+    counted = f"SELECT r.*, COUNT(*) OVER (PARTITION BY {', '.join(keys)}) AS {times} FROM ({keyed}) r"  # noqa: S608
+    return f"(SELECT * FROM ({counted}) u WHERE {times} = 1)", [f"{alias}.{key}" for key in keys]  # noqa: S608
 
 
 def _direct(typed: Typed, scope: Scope) -> str:

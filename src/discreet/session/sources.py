@@ -69,6 +69,8 @@ class Tables:
                     f"{table.name} has no column {table.key!r} to tell persons apart. "
                     f"It has: {', '.join(table.relation.columns) or 'none'}."
                 )
+            if table.private and (told := table.relation.alike.get(table.key or "")):
+                raise InvalidParameter(f"{table.name}.{table.key} tells persons apart, and it {told}")
 
     def _attach(self, name: str, table: Table, *, private: bool) -> Attached:
         declared = Schema.read(table.schema)  # type: ignore[arg-type]

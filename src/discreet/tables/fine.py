@@ -1,8 +1,9 @@
 """A fine grid over the public bounds of a number: cells of one width, which an engine counts in.
 
 Every number falls into a cell by itself, so a row that changes moves from one cell to another at most. Numbers outside
-the bounds are in the cells at the ends, and what is missing or NaN is in none. No number makes an engine raise: what is
-multiplied lies within the bounds and is at least as far from the lower one as a cell is wide.
+the bounds are in the cells at the ends, unless a plan leaves them out, and what is missing or NaN is in none. No number
+makes an engine raise: what is multiplied lies within the bounds and is at least as far from the lower one as a cell is
+wide.
 
 A cell holds the numbers that are at least its lower edge and below its upper one. Of whole numbers edges are told
 rounded up to whole numbers, and half a step keeps the rounding of doubles away from them; where there are so many that
@@ -61,6 +62,15 @@ class Fine:
     def values(self) -> int | None:
         """How many whole numbers there are; None where numbers need not be whole."""
         return int(self.high - self.low) if self.whole else None
+
+    @property
+    def ends(self) -> tuple[int | float, int | float]:
+        """The least and the greatest number between the bounds.
+
+        >>> Fine.over(Interval.of(0, 100), whole=True, count=8).ends
+        (0, 100)
+        """
+        return (int(self.low), int(self.high) - 1) if self.whole else (float(self.low), float(self.high))
 
     def edge(self, place: int) -> int | float:
         """Return the lower edge of a cell, or the upper one of the last."""

@@ -24,9 +24,10 @@ FIELDS = ("type", "min", "max", "values", "nulls")
 class Column:
     """What is declared about one column.
 
-    ``bounds`` clamp numbers when they are read. ``values`` are the keys that groups by this column have, with or
-    without rows. ``nulls`` says what a missing value, or NaN, means: ``"skip"`` leaves it out of sums, means and counts
-    of the column, as SQL does; any other value stands in for it.
+    ``bounds`` clamp numbers that are added up, averaged or ranked; conditions, keys and bins see what is stored, and a
+    number outside is in no group that follows from the bounds. ``values`` are the keys that groups by this column
+    have, with or without rows. ``nulls`` says what a missing value, or NaN, means: ``"skip"`` leaves it out of sums,
+    means and counts of the column, as SQL does; any other value stands in for it.
 
     >>> Column("int", bounds=(0, 120), nulls=0)
     Column('int', bounds=(0, 120), nulls=0)
@@ -71,7 +72,7 @@ class Column:
 
 
 def Bounds(low: Real, high: Real, *, type: Kind | None = None, nulls: Value = "skip") -> Column:  # noqa: A002, N802
-    """Declare that a column holds numbers from low to high; others are moved to the nearer end.
+    """Declare that a column holds numbers from low to high; in sums, means and quantiles others move to the nearer end.
 
     >>> Bounds(0, 500)
     Column(bounds=(0, 500))

@@ -3,6 +3,11 @@
 Resolving an expression against the columns of a query gives a ``Typed``. Its interval is where the value lies, and it
 counts as *declared* only if it follows from bounds that somebody wrote: a sum needs that. Rewriting a column gives a
 new expression with an interval of its own, so no bound outlives the value it was declared for.
+
+Every expression can be read in two ways. As a *value*, which sums, means and quantiles are made of, a column is clamped
+to its declared bounds. As it is *stored*, which is what conditions, bins and keys look at, it is not: a sentinel such
+as 99 stays 99, and can be filtered. Arithmetic on stored values is limited to what doubles hold exactly, as all
+arithmetic is, so both ways are total.
 """
 
 from collections.abc import Mapping
@@ -15,7 +20,28 @@ from discreet.tables.expressions import Call, Constant, Expression, Name
 from discreet.tables.kinds import LIMIT, WHOLE, Interval, Kind, Value, check_kind, plain_value
 from discreet.tables.schema import Column
 
-__all__ = ["Origin", "Scope", "Typed"]
+__all__ = ["CONDITIONS", "Origin", "Scope", "Typed"]
+
+CONDITIONS = frozenset(
+    {
+        "at_least",
+        "at_most",
+        "bin",
+        "contains",
+        "ends_with",
+        "equal",
+        "greater",
+        "is_in",
+        "less",
+        "like",
+        "starts_with",
+        "unequal",
+    }
+)
+"""Functions that look at values as they are stored, wherever they stand: they tell rows apart, and add nothing up.
+
+Whether a value is missing is asked of the value that is meant: of a quotient that is added up, after clamping.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +95,31 @@ class Scope:
     columns: Mapping[tuple[str | None, str], Origin | None]
     used: dict[str, Origin] = field(default_factory=dict)
     stages: dict[int, dict[str, str]] = field(default_factory=dict)
-    known: dict[str, Typed] = field(default_factory=dict)
+    known: dict[tuple[str, bool], Typed] = field(default_factory=dict)
 
-    def resolve(self, expression: Expression) -> Typed:
-        """Return the meaning of an expression, or say what is wrong with it."""
-        told = repr(expression)
-        if told not in self.known:
-            self.known[told] = self._resolve(expression)
-        return self.known[told]
+    def resolve(self, expression: Expression, *, stored: bool = False) -> Typed:
+        """Return the meaning of an expression, or say what is wrong with it.
 
-    def _resolve(self, expression: Expression) -> Typed:
+        ``stored`` is for conditions and keys: columns are not clamped to their declared bounds.
+        """
+        place = repr(expression), stored
+        if place not in self.known:
+            self.known[place] = self._resolve(expression, stored=stored)
+        return self.known[place]
+
+    def _resolve(self, expression: Expression, *, stored: bool) -> Typed:
         from discreet.tables.functions import FUNCTIONS
 
         if type(expression) is Constant:
             return self.constant(expression.value, expression.kind)
         if type(expression) is Name:
-            return self.column(expression)
+            return self.column(expression, stored=stored)
         if type(expression) is Call:
             if expression.function not in FUNCTIONS:
                 known = ", ".join(sorted(FUNCTIONS))
                 raise InvalidParameter(f"there is no function {expression.function}. There are: {known}.")
-            arguments = [self.resolve(argument) for argument in expression.arguments]
+            seen = stored or expression.function in CONDITIONS
+            arguments = [self.resolve(argument, stored=seen) for argument in expression.arguments]
             return FUNCTIONS[expression.function](self, arguments, expression.options)
         raise InvalidParameter(f"an expression is made of columns and plain values, got {type(expression).__name__}.")
 
@@ -108,8 +138,11 @@ class Scope:
             return Typed(kind, sql, interval=Interval(point, point), declared=True, nullable=False)
         return Typed(kind, sql, nullable=False, domain=(value,))
 
-    def column(self, name: Name) -> Typed:
-        """Return a column, cleaned, clamped to its declared bounds and filled as declared."""
+    def column(self, name: Name, *, stored: bool = False) -> Typed:
+        """Return a column, cleaned, filled as declared and, unless it is read as it is stored, clamped to its bounds.
+
+        The keys that follow from declared bounds are the same either way: what is stored outside is in none of them.
+        """
         origin = self._origin(name)
         column = origin.column
         kind = column.type
@@ -122,9 +155,9 @@ class Scope:
             raise InvalidParameter(
                 f"{name.name} is stored as {origin.stored} and cannot be read as {kind}. Declare another type."
             )
-        interval, declared, enforced = None, column.bounds is not None, True
+        interval, declared, enforced = None, column.bounds is not None and not stored, True
         if kind in ("int", "float"):
-            interval = column.interval or WHOLE
+            interval = (None if stored else column.interval) or WHOLE
             if declared:
                 sql = self.clamped(sql, kind, interval)
             else:
@@ -145,7 +178,7 @@ class Scope:
             declared=declared,
             enforced=enforced,
             nullable=nullable,
-            domain=_domain(column, interval if declared else None),
+            domain=_domain(column),
             origin=origin if column.nulls == "skip" else None,
         )
 
@@ -192,7 +225,8 @@ class Scope:
         )
 
 
-def _domain(column: Column, interval: Interval | None) -> tuple[Value, ...] | None:
+def _domain(column: Column) -> tuple[Value, ...] | None:
+    interval = column.interval
     if column.values is not None:
         return column.values
     if column.type == "bool":

@@ -6,9 +6,10 @@ from typing import Any
 from discreet.errors import InvalidParameter
 from discreet.tables.engines.duckdb import DuckDBEngine
 from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.files import UnlikeFiles
 from discreet.tables.engines.postgres import SCHEMES, PostgresEngine, PostgresTable
 
-__all__ = ["DuckDBEngine", "Engine", "PostgresTable", "Relation", "engine_for"]
+__all__ = ["DuckDBEngine", "Engine", "PostgresTable", "Relation", "UnlikeFiles", "engine_for"]
 
 
 def engine_for(source: object, settings: Mapping[str, Any], connection: object = None) -> Engine:

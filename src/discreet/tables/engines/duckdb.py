@@ -1,8 +1,5 @@
 """DuckDB: files, frames and its own tables, in this process."""
 
-import csv
-import glob
-import gzip
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.equality import collated_columns, mixed_columns
+from discreet.tables.engines.files import check_alike, escaped, files_of, header, one_order
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,6 +70,7 @@ class DuckDBEngine(Engine):
         self._connection = duckdb.connect() if connection is None else connection.cursor()
         self._lock = threading.Lock()
         self._held: list[object] = []
+        self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("SET enable_progress_bar = false")
         if memory is not None:
@@ -90,18 +90,23 @@ class DuckDBEngine(Engine):
         """Attach a file, a glob, a frame, an Arrow table, or the name of one of DuckDB's own tables.
 
         The types of a text file would be guessed from its rows, so everything in it is read as text. A CSV file has its
-        names in the first line; a JSON file has the columns that are declared.
+        names in the first line; a JSON file has the columns that are declared. Several files have the same columns, in
+        any order.
         """
+        alike = {}
         if isinstance(source, str | Path):
             sql = self._file(source, declared)
+            alike = {} if self._own else collated_columns(self._connection, sql)
         else:
             view = f"discreet_{len(self._held)}_{name}"
             self._held.append(source)
             self._connection.register(view, self._arrow(source))
+            if type(source).__module__.partition(".")[0] == "pandas":
+                alike = mixed_columns(source)
             sql = self.dialect.identifier(view)
         sql = self._timed(sql)
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-        return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described})
+        return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described}, alike)
 
     def _timed(self, sql: str) -> str:
         """Return a relation whose moments are counted in microseconds: those of seconds may have years far away."""
@@ -117,6 +122,7 @@ class DuckDBEngine(Engine):
 
     def run(self, sql: str) -> "pa.Table":
         """Return the result; one query at a time."""
+        self._check_headers()
         with self._lock:
             return self._connection.execute(sql).to_arrow_table()
 
@@ -136,7 +142,6 @@ class DuckDBEngine(Engine):
         text = str(source)
         suffixes = [suffix.lower() for suffix in Path(text).suffixes]
         ending = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] in (".gz", ".zst") else "".join(suffixes[-1:])
-        path = self.dialect.string(text)
         if ending not in (".parquet", ".pq", ".csv", ".tsv", ".json", ".jsonl", ".ndjson"):
             if not isinstance(source, Path) and not self._own and "/" not in text:
                 return ".".join(self.dialect.identifier(part) for part in text.split("."))
@@ -144,25 +149,52 @@ class DuckDBEngine(Engine):
                 f"{text} is not a Parquet, CSV or JSON file. Give a path with such an ending, a frame, an Arrow table, "
                 "or a table of a database."
             )
-        found = sorted(glob.glob(text, recursive=True))  # noqa: PTH207  a pattern may be absolute
-        if not found:
-            raise InvalidParameter(f"there is no file {text}.")
+        found = files_of(text)
         if ending in (".parquet", ".pq"):
-            return f"read_parquet({path})"
+            if len(found) > 1:
+                check_alike({path: self._columns(path) for path in found})
+            return f"read_parquet({self._listed(found)})"
         if ending in (".csv", ".tsv"):
-            comma = "," if ending == ".csv" else "\t"
-            columns = self._texts(_header(found[0], comma))
-            return (
-                f"read_csv({path}, auto_detect = false, header = true, delim = '{comma}', quote = '\"', escape = '\"', "
-                f"strict_mode = false, parallel = false, ignore_errors = true, columns = {columns})"
-            )
+            return self._separated(found, "," if ending == ".csv" else "\t")
         if not declared:
             raise InvalidParameter("a JSON file has no list of columns: declare those that are used in the schema.")
         lines = "array" if ending == ".json" else "newline_delimited"
         columns, skip = self._texts(declared), str(ending != ".json").lower()
         size = f"maximum_object_size = {LARGEST_OBJECT}"
         options = f"format = '{lines}', records = true, ignore_errors = {skip}, {size}"
-        return f"read_json({path}, {options}, columns = {columns})"
+        return f"read_json({self._listed(found)}, {options}, columns = {columns})"
+
+    def _columns(self, path: str) -> dict[str, str]:
+        """Return the names and types of the columns of a Parquet file itself."""
+        one = f"read_parquet({self._listed([path])}, hive_partitioning = false)"
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {one}").fetchall()
+        return {str(row[0]): str(row[1]) for row in described}
+
+    def _separated(self, found: Sequence[str], comma: str) -> str:
+        """Return CSV files, those of each order of columns by themselves, put together by name."""
+        headers = {path: header(path, comma) for path in found}
+        check_alike({path: dict.fromkeys(names, "VARCHAR") for path, names in headers.items()})
+        self._headers |= {path: (comma, names) for path, names in headers.items()}
+        options = (
+            f"auto_detect = false, header = true, delim = '{comma}', quote = '\"', escape = '\"', "
+            "strict_mode = false, parallel = false, ignore_errors = true"
+        )
+        parts = [
+            f"read_csv({self._listed(paths)}, {options}, columns = {self._texts(names)})"
+            for names, paths in one_order(headers).items()
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return f"({' UNION ALL BY NAME '.join(f'SELECT * FROM {part}' for part in parts)})"
+
+    def _check_headers(self) -> None:
+        """Refuse CSV files whose first line is another than when they were opened: columns would be mixed up."""
+        for path, (comma, names) in self._headers.items():
+            if header(path, comma) != names:
+                raise InvalidInput(f"the first line of {path} has changed. Open a new session.")
+
+    def _listed(self, paths: Sequence[str]) -> str:
+        return f"[{', '.join(self.dialect.string(escaped(path)) for path in paths)}]"
 
     def _texts(self, names: Sequence[str]) -> str:
         return "{" + ", ".join(f"{self.dialect.string(name)}: 'VARCHAR'" for name in names) + "}"
@@ -181,27 +213,6 @@ class DuckDBEngine(Engine):
             f"a table is a path, a pandas or Polars frame, an Arrow table or a database table, got "
             f"{type(source).__name__}."
         )
-
-
-LONGEST_HEADER = 1_000_000
-
-
-def _header(path: str, comma: str) -> list[str]:
-    """Return the names in the first line of a CSV file: no quote may go on into the rows."""
-    try:
-        if path.endswith(".zst"):
-            raise InvalidParameter("compressed CSV files are read as .gz: their first line holds the names.")
-        with (
-            gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
-            if path.endswith(".gz")
-            else Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as lines
-        ):
-            names = next(csv.reader([lines.readline(LONGEST_HEADER)], delimiter=comma, strict=True), [])
-    except (OSError, EOFError, csv.Error):
-        raise InvalidParameter(f"{path} cannot be read as a CSV file.") from None
-    if not names or len(set(names)) < len(names) or not all(names):
-        raise InvalidParameter(f"the first line of {path} must name every column once.")
-    return names
 
 
 def _stored(told: str) -> Stored:

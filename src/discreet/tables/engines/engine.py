@@ -1,8 +1,8 @@
 """What an engine does: hold tables, and answer a query with an Arrow table of aggregates."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from discreet.tables.dialects import Dialect, Stored
@@ -15,10 +15,14 @@ __all__ = ["Engine", "Relation"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A table that an engine can read: what stands after FROM, and how its columns are stored, from metadata alone."""
+    """A table that an engine can read: what stands after FROM, and how its columns are stored, from metadata alone.
+
+    ``alike`` has the columns in which values that are read as different ones may name the same, and says why.
+    """
 
     sql: str
     columns: dict[str, Stored]
+    alike: Mapping[str, str] = field(default_factory=dict)
 
 
 class Engine(ABC):

@@ -4,13 +4,14 @@ A source is ``PostgresTable(url, "schema.table")``, or a URL with the table afte
 name that it is attached under.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidParameter, MissingExtra
 from discreet.tables.dialects import PostgreSQL, Stored
 from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.equality import folding
 
 if TYPE_CHECKING:
     import psycopg
@@ -50,17 +51,18 @@ STORED: dict[str, Stored] = {
 }
 
 COLUMNS = """
-WITH RECURSIVE stored (place, name, type) AS (
-    SELECT attnum, attname, atttypid FROM pg_catalog.pg_attribute
+WITH RECURSIVE stored (place, name, type, compared) AS (
+    SELECT attnum, attname, atttypid, attcollation FROM pg_catalog.pg_attribute
     WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
     UNION ALL
-    SELECT place, name, typbasetype FROM stored JOIN pg_catalog.pg_type ON oid = type WHERE typtype = 'd'
+    SELECT place, name, typbasetype, compared FROM stored JOIN pg_catalog.pg_type ON oid = type WHERE typtype = 'd'
 )
-SELECT name, typname, typtype, nspname FROM stored
+SELECT name, typname, typtype, nspname,
+    (SELECT collname FROM pg_catalog.pg_collation WHERE oid = compared AND NOT collisdeterministic) FROM stored
 JOIN pg_catalog.pg_type ON pg_type.oid = type JOIN pg_catalog.pg_namespace ON pg_namespace.oid = typnamespace
 WHERE typtype <> 'd' ORDER BY place
 """
-"""Names and types of columns; of a domain, the type below it."""
+"""Names and types of columns, of a domain the type below it; and collations that take different texts for the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,8 @@ class PostgresEngine(Engine):
                 raise InvalidParameter(f"the database has no table {table.table}. Write it as schema.table.")
             columns = cursor.execute(COLUMNS, (found[0],)).fetchall()
         sql = f"{self.dialect.identifier(found[1])}.{self.dialect.identifier(found[2])}"
-        return Relation(sql, {column: _stored(*types) for column, *types in columns})
+        stored = {column: _stored(*types) for column, *types, _ in columns}
+        return Relation(sql, stored, _alike((column, kind, collation) for column, kind, _, _, collation in columns))
 
     def run(self, sql: str) -> "pa.Table":
         """Return the result of one statement, sent so that there can be no second."""
@@ -168,6 +171,16 @@ def _stored(name: str, sort: str, schema: str) -> Stored:
     if sort == "e" or name == "citext":
         return "str"
     return STORED.get(name, "other") if schema == "pg_catalog" else "other"
+
+
+def _alike(columns: Iterable[tuple[str, str, str | None]]) -> dict[str, str]:
+    """Return the columns in which texts with different bytes are the same, from their types and collations."""
+    fix = 'Read it through a view that writes it in one way, for example SELECT lower(key::text COLLATE "C") AS key.'
+    return {
+        column: folding("of citext" if kind == "citext" else str(collation), fix)
+        for column, kind, collation in columns
+        if kind == "citext" or collation is not None
+    }
 
 
 def _table(cursor: "psycopg.Cursor[tuple[Any, ...]]") -> "pa.Table":

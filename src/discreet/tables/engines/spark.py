@@ -12,6 +12,7 @@ from uuid import uuid4
 from discreet.errors import InvalidParameter, MissingExtra
 from discreet.tables.dialects import Spark, Stored
 from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.equality import folding
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,7 +93,11 @@ class SparkEngine(Engine):
         source.createGlobalTempView(view)
         self._views.append(view)
         database = self._user.conf.get("spark.sql.globalTempDatabase", "global_temp") or "global_temp"
-        return Relation(f"{self.dialect.identifier(database)}.{self.dialect.identifier(view)}", columns)
+        fix = "Select it in one way, for example F.lower('key').cast(StringType())."
+        alike = {
+            field.name: folding(told, fix) for field in source.schema.fields if (told := _collation(field.dataType))
+        }
+        return Relation(f"{self.dialect.identifier(database)}.{self.dialect.identifier(view)}", columns, alike)
 
     def run(self, sql: str) -> "pa.Table":
         """Return the result of a query."""
@@ -102,3 +107,9 @@ class SparkEngine(Engine):
         """Take the views back; the user's session goes on."""
         while self._views:
             self._user.catalog.dropGlobalTempView(self._views.pop())
+
+
+def _collation(kind: object) -> str | None:
+    """Return the collation of a type, unless texts are the same under it only if their bytes are."""
+    collation = getattr(kind, "collation", "UTF8_BINARY")
+    return None if collation == "UTF8_BINARY" else str(collation)

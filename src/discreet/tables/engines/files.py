@@ -1,0 +1,87 @@
+"""Files that are one table: which they are when it is opened, and whether all have the same columns.
+
+Columns are matched by their names. Files whose names differ are no one table: by position a person would be read from
+another column, and a column that only some files have would be missing in the others without a word.
+"""
+
+import csv
+import glob
+import gzip
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from discreet.errors import InvalidParameter
+
+__all__ = ["UnlikeFiles", "check_alike", "escaped", "files_of", "header", "one_order"]
+
+LONGEST_HEADER = 1_000_000
+
+
+class UnlikeFiles(InvalidParameter):
+    """Files of one table that have different columns; names may be values of a file without a header, and stay here."""
+
+
+def files_of(pattern: str) -> list[str]:
+    """Return the files that a path or a pattern names, in order; files that are added later belong to no table."""
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207  a pattern may be absolute
+    if not found:
+        raise InvalidParameter(f"there is no file {pattern}.")
+    if folders := [one for one in found if Path(one).is_dir()]:
+        ending = "".join(Path(pattern).suffixes[-1:])
+        raise InvalidParameter(f"{folders[0]} is a folder. Name the files in it: {folders[0]}/*{ending}")
+    return found
+
+
+def escaped(path: str) -> str:
+    """Return the pattern that matches this file alone.
+
+    >>> escaped("visits[1].csv")
+    'visits[[]1].csv'
+    """
+    return glob.escape(path)
+
+
+def header(path: str, comma: str) -> tuple[str, ...]:
+    """Return the names in the first line of a CSV file: no quote may go on into the rows."""
+    try:
+        if path.endswith(".zst"):
+            raise InvalidParameter("compressed CSV files are read as .gz: their first line holds the names.")
+        with (
+            gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+            if path.endswith(".gz")
+            else Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as lines
+        ):
+            names = next(csv.reader([lines.readline(LONGEST_HEADER)], delimiter=comma, strict=True), [])
+    except (OSError, EOFError, csv.Error):
+        raise InvalidParameter(f"{path} cannot be read as a CSV file.") from None
+    if not names or len(set(names)) < len(names) or not all(names):
+        raise InvalidParameter(f"the first line of {path} must name every column once.")
+    return tuple(names)
+
+
+def check_alike(columns: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse files of which one has other columns than the first, or the same under other types."""
+    (first, wanted), *others = columns.items()
+    for path, found in others:
+        if set(found) != set(wanted):
+            raise UnlikeFiles(
+                f"{path} has other columns than {first}, and files of one table have the same. Give them the same "
+                "names, or open them as several tables."
+            )
+        if differ := [name for name, kind in wanted.items() if found[name] != kind]:
+            raise UnlikeFiles(
+                f"the column {differ[0]} is stored as {found[differ[0]]} in {path} and as {wanted[differ[0]]} in "
+                f"{first}. Write it with one type in all files."
+            )
+
+
+def one_order(headers: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
+    """Return files by the order of their columns, which all have the same names.
+
+    >>> one_order({"a.csv": ["x", "y"], "b.csv": ["y", "x"], "c.csv": ["x", "y"]})
+    {('x', 'y'): ['a.csv', 'c.csv'], ('y', 'x'): ['b.csv']}
+    """
+    found: dict[tuple[str, ...], list[str]] = {}
+    for path, names in headers.items():
+        found.setdefault(tuple(names), []).append(path)
+    return found
