@@ -5,7 +5,8 @@ every mass by a factor ``(1 + k)^T``: epsilon is widened by the first, delta by 
 """
 
 import math
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -61,20 +62,18 @@ class Direction:
         """Return a bound on the smallest epsilon with that delta; infinity or 0 where float64 cannot tell."""
         sign = 1 if side == "upper" else -1
         tail = max(delta, SMALLEST_DELTA) * 1e-9 / self.copies
-        lattices, theta, frame = self._lattices(side, tail, log_delta=math.log(delta))
+        lattices, law = self._composed(side, tail, log_delta=math.log(delta))
         slack = sign * math.expm1(self.copies * self._error)
         target = delta * (1 - slack) - sign * _aside(lattices, side)
         if not target > 0:
             return math.inf if side == "upper" else 0.0
-        law = compose(Parts.of(lattices), theta, frame)
         return _crossing(law, math.log(target), sign) + law.shift + sign * self._moved(law.step)
 
     def delta(self, epsilon: float, side: Side) -> float:
         """Return a bound on the smallest delta with that epsilon."""
         sign = 1 if side == "upper" else -1
         rarest = next((tail for tail in RAREST if self._fits(tail / self.copies)), RAREST[-1])
-        lattices, theta, frame = self._lattices(side, rarest / self.copies, epsilon=epsilon)
-        law = compose(Parts.of(lattices), theta, frame)
+        lattices, law = self._composed(side, rarest / self.copies, epsilon=epsilon)
         wanted = (epsilon - sign * self._moved(law.step) - law.shift) / law.step
         place = math.floor(wanted)
         before, after = (math.exp(min(law.log_delta(place + i, sign), 0.0)) for i in (0, 1))
@@ -115,6 +114,17 @@ class Direction:
             scale = sum(count for _, count in rest) / sum(count for _, count in some)
             rest = [(pair, max(1, round(scale * count))) for pair, count in some]
         return [(_outline(pair, tail, unit), count) for pair, count in (*chosen, *rest)]
+
+    def _composed(
+        self, side: Side, tail: float, *, log_delta: float | None = None, epsilon: float | None = None
+    ) -> tuple[list[tuple[Lattice, int]], Law]:
+        """Return all pairs on one lattice and the law of their sum; coarser where a window of profiles is too wide."""
+        for fineness in (1.0, 1 / 8, 1 / 64, 1 / 512) if self.by_profile else (1.0,):
+            coarse = replace(self, fineness=self.fineness * fineness)
+            lattices, theta, frame = coarse._lattices(side, tail, log_delta=log_delta, epsilon=epsilon)
+            with suppress(OverflowError):
+                return lattices, compose(Parts.of(lattices), theta, frame)
+        raise OverflowError
 
     def _lattices(
         self, side: Side, tail: float, *, log_delta: float | None = None, epsilon: float | None = None

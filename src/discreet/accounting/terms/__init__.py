@@ -16,6 +16,7 @@ from discreet.accounting.terms.gaussian_mixture import GaussianMixture, binomial
 from discreet.accounting.terms.laplace import Laplace
 from discreet.accounting.terms.one_of import NOT_CHOSEN, OneOf
 from discreet.accounting.terms.overflow import Overflow
+from discreet.accounting.terms.profile import profiled, profiled_witness
 from discreet.accounting.terms.pure import Approximate, Pure
 from discreet.accounting.terms.randomized_response import RandomizedResponse
 from discreet.accounting.terms.renyi_curve import RenyiCurve
@@ -55,6 +56,8 @@ __all__ = [
     "least_delta",
     "loose",
     "parameters",
+    "profiled",
+    "profiled_witness",
     "relation_of",
     "to_record",
     "witness",

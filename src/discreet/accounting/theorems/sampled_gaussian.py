@@ -36,6 +36,9 @@ MOST_INTEGRATED = 200
 UNIT = 2.0**-50
 """A relative error that no elementary function here exceeds."""
 
+LARGEST = 700.0
+"""Exponents beyond this are not exponentiated in float64."""
+
 CELLS = 1 << 20
 """Entries of a table of orders and terms that are worked on at once."""
 
@@ -111,6 +114,25 @@ def _integral(order: Fraction, q: Fraction, z: Fraction) -> float:
         return (middle + arb(0).union(tails)).log() / (a - 1)
 
     return up(formula)
+
+
+def roughly(order: float, rate: float, mu: float) -> float:
+    """Return the divergence to some digits: a sum over points about both places where the integrand may be large."""
+    if order > MOST_TERMS:
+        return order * mu * mu / 2
+    near = np.linspace(-12, 12, 241)
+    end = order * mu
+    t = np.linspace(-12, end + 12, math.ceil(10 * (end + 24)) + 1) if end < 24 else np.concatenate([near, near + end])
+    exponents = t * mu - mu * mu / 2
+    ratio = np.logaddexp(math.log1p(-rate), math.log(rate) + exponents)
+    logs = order * ratio - t * t / 2
+    top = float(logs.max())
+    if top < 1 and float(exponents[-1]) < LARGEST:  # what exceeds 1 is summed: nothing cancels for small rates
+        moved = np.expm1(order * np.log1p(rate * np.expm1(exponents)))
+        excess = float(np.sum(np.exp(-t * t / 2) * moved)) * float(t[1] - t[0]) / math.sqrt(2 * math.pi)
+        return math.log1p(max(excess, 0.0)) / (order - 1)
+    total = top + math.log(float(np.exp(logs - top).sum()) * float(t[1] - t[0])) - math.log(2 * math.pi) / 2
+    return max(total, 0.0) / (order - 1)
 
 
 def _log(value: Fraction) -> float:
