@@ -22,6 +22,7 @@ from functools import partial
 from flint import arb, fmpz
 
 from discreet.accounting.numerical import Composition, Pair
+from discreet.accounting.numerical.pairs import RELATIVE_ERROR
 from discreet.accounting.numerical.profiled import Profiled
 from discreet.accounting.terms import (
     Approximate,
@@ -43,12 +44,15 @@ from discreet.accounting.terms.concentrated import renyi_delta
 from discreet.accounting.terms.symmetric import told_alike
 from discreet.exact import ball, smallest, up, upward
 
-__all__ = ["Counted", "compositions", "delta_of", "epsilon_of", "joined", "merged", "profiles", "pure_of", "readings", "renyi_of"]
+__all__ = ["Counted", "coarse", "compositions", "delta_of", "epsilon_of", "joined", "merged", "profiles", "pure_of", "readings", "renyi_of"]
 
 Counted = tuple[Term, int]
 
 EXACTLY = 1000
 """Failures of fewer copies than this are multiplied exactly, of more in balls."""
+
+COARSE = 1e-5
+"""A part of epsilon that the rounding of masses may add before profiles are asked, which take longer."""
 
 MOST_PROFILES = 6
 """Profiles are evaluated point by point: of so many different terms in time."""
@@ -141,9 +145,14 @@ def epsilon_of(terms: tuple[Counted, ...], delta: Fraction) -> float:
 def _composed_epsilon(terms: tuple[Counted, ...], delta: float) -> float:
     """Return the epsilon of the composed pairs, by their masses or else by their profiles; infinite if by neither."""
     tight = max((reading.epsilon(delta) for reading in _numerical(terms)), default=math.inf)
-    if math.isfinite(tight):
+    if math.isfinite(tight) and not coarse(terms, tight):
         return tight
-    return max((reading.epsilon(delta) for reading in profiles(terms, profiled)), default=math.inf)
+    return min(tight, max((reading.epsilon(delta) for reading in profiles(terms, profiled)), default=math.inf))
+
+
+def coarse(terms: tuple[Counted, ...], epsilon: float) -> bool:
+    """Tell whether the rounding of masses, over all copies, is much beside an epsilon."""
+    return 2 * RELATIVE_ERROR * sum(count for _, count in terms) > COARSE * epsilon
 
 
 def _set_overflow_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:
@@ -222,10 +231,11 @@ def _delta_without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> flo
         if count <= REPEATS and (isinstance(term, Pure) or term == RandomizedResponse(term.pure or Fraction(0))):
             return _repeated_response(term.pure or Fraction(0), count, epsilon)
     composed = _numerical(terms)
-    if composed and (tight := max(reading.delta(float(epsilon)) for reading in composed)) < 1:
+    tight = max((reading.delta(float(epsilon)) for reading in composed), default=1.0)
+    if tight < 1 and not coarse(terms, float(epsilon)):
         return min(tight, _renyi_delta(terms, epsilon)) if any(loose(term) for term, _ in terms) else tight
     by_profile = max((reading.delta(float(epsilon)) for reading in profiles(terms, profiled)), default=1.0)
-    return min(by_profile, _renyi_delta(terms, epsilon))
+    return min(tight, by_profile, _renyi_delta(terms, epsilon))
 
 
 def _renyi_delta(terms: tuple[Counted, ...], epsilon: Fraction) -> float:

@@ -17,6 +17,7 @@ from discreet.accounting.composition import (
     _rest_of,
     _set_failures_aside,
     _set_overflow_aside,
+    coarse,
     compositions,
     delta_of,
     epsilon_of,
@@ -78,10 +79,10 @@ def _without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
     nearest = float(epsilon)
     at = nearest if nearest >= epsilon else math.nextafter(nearest, math.inf)
     found = max((reading.delta(at, "lower") for reading in compositions(terms, witness, partly=True)), default=0.0)
-    if found > 0:
+    if found > 0 and not coarse(terms, at):
         return found
     by_profile = profiles(terms, profiled_witness, partly=True)
-    return max((reading.delta(at, "lower") for reading in by_profile), default=0.0)
+    return max(found, *(reading.delta(at, "lower") for reading in by_profile), 0.0)
 
 
 def _lower_epsilon(terms: tuple[Counted, ...], delta: Fraction) -> float:
@@ -115,10 +116,10 @@ def _lower_epsilon(terms: tuple[Counted, ...], delta: Fraction) -> float:
     found = (compositions(known, partial(witness, share=share), partly=True) for share in shares)
     at = _rest_of(delta, failure)
     tight = max((reading.epsilon(at, "lower") for readings in found for reading in readings), default=0.0)
-    if tight > 0:
+    if tight > 0 and not coarse(known, tight):
         return tight
     by_profile = profiles(known, profiled_witness, partly=True)
-    return max((reading.epsilon(at, "lower") for reading in by_profile), default=0.0)
+    return max(tight, *(reading.epsilon(at, "lower") for reading in by_profile), 0.0)
 
 
 def _failures(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:

@@ -154,6 +154,8 @@ def sampled_roughly(base: Term, rate: Fraction, relation: str, alpha: Fraction) 
     table = _table(base, rate, relation)
     below = math.floor(alpha)
     share = float(alpha - below)
+    if share and not math.isfinite(table[below]):
+        return math.inf
     moment = table[below - 1] + (share * (table[below] - table[below - 1]) if share else 0.0)
     return float(moment) / float(alpha - 1)
 
