@@ -33,6 +33,7 @@ __all__ = ["MOST_WINDOW", "Law", "compose"]
 TRANSFORM = 8.0
 NEGLIGIBLE = 1e-22
 MOST_POINTS, CHUNK = 3 << 21, 1 << 18
+MANY_FREQUENCIES = 1 << 13
 MOST_TERMS = 1 << 24
 """Of the sums over few frequencies of a window that is too large for a transform."""
 
@@ -64,6 +65,8 @@ class Law:
     index: Places
     coefficients: Complexes
     kernels: tuple[Complexes, Complexes]
+    masses: tuple[Floats, Floats] | None = None
+    """Where frequencies are many: f from ``start`` on, and ``a^j - b^j``, of which sums are quicker then."""
 
     def log_delta(self, place: int, sign: int) -> float:
         """Return the log of a bound on delta at the loss ``shift + place * step``: from above for sign 1, or below.
@@ -79,15 +82,8 @@ class Law:
             return 0.0  # below the window nothing is known but that delta is at most 1
         if place < self.start:
             return self.log_delta(self.start, sign)
-        first, second = self.kernels
-        reach = self.theta * self.step * left
-        a, b = math.exp(-reach), math.exp(-reach - self.step * left)
-        series = first - second
-        if a > 1e-30:
-            series = series - _roots(self.index, left, self.size) * (a * first - b * second)
-        turned = self.coefficients * _roots(self.index, place, self.size)
-        value = float((turned * series).real.sum())
-        rounding = 64 * UNIT * float(np.dot(np.abs(turned), np.abs(first) + np.abs(second)))
+        a = math.exp(-self.theta * self.step * left)
+        value, rounding = self._sum(place, left)
         tallest = (self.theta / (1 + self.theta)) ** self.theta / (1 + self.theta)
         hidden = self.error * self._norm() + rounding + self.outside * (a if sign > 0 else 2 * tallest)
         bound = value + sign * hidden
@@ -95,6 +91,21 @@ class Law:
             return -math.inf
         return math.log(bound) + log_factor
 
+
+    def _sum(self, place: int, left: int) -> tuple[float, float]:
+        """Return the sum of f from a place on with the weights, and a bound on its rounding."""
+        if self.masses is not None:
+            terms = self.masses[0][place - self.start :] * self.masses[1][:left]
+            return float(terms.sum()), 64 * UNIT * float(np.abs(terms).sum())
+        first, second = self.kernels
+        reach = self.theta * self.step * left
+        a, b = math.exp(-reach), math.exp(-reach - self.step * left)
+        series = first - second
+        if a > 1e-30:
+            series = series - _roots(self.index, left, self.size) * (a * first - b * second)
+        turned = self.coefficients * _roots(self.index, place, self.size)
+        rounding = 64 * UNIT * float(np.dot(np.abs(turned), np.abs(first) + np.abs(second)))
+        return float((turned * series).real.sum()), rounding
 
     def _norm(self) -> float:
         """Return a bound on the norm of the weights: each is at most ``a^j``, and at most ``a^j`` times j steps."""
@@ -142,7 +153,20 @@ def compose(parts: Parts, theta: float, about: Window) -> Law:
             -1 / np.expm1(phase - theta * parts.step),
             -1 / np.expm1(phase - (theta + 1) * parts.step),
         ),
+        masses=_masses(index, product, start, size, parts.step, theta) if index.size > MANY_FREQUENCIES else None,
     )
+
+
+def _masses(
+    index: Places, product: Complexes, start: int, size: int, step: float, theta: float
+) -> tuple[Floats, Floats]:
+    """Return the law in place of its coefficients, and the weights of delta."""
+    from scipy import fft
+
+    whole = np.zeros(size // 2 + 1, dtype=np.complex128)
+    whole[index] = product
+    steps = step * np.arange(size)
+    return np.roll(fft.irfft(whole, size), -(start % size)), np.exp(-theta * steps) * -np.expm1(-steps)
 
 
 def _product(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexes, float]:

@@ -26,7 +26,7 @@ TIGHT, LOOSE = 4e-6, 3e-5
 CORE = 4.0
 """Standard deviations around the mean in which cells are one step wide."""
 
-MANY_POINTS, MOST_POINTS = 1 << 20, 1 << 22
+MANY_POINTS, MOST_POINTS = 1 << 20, 1 << 21
 """Points of a transform that are a matter of milliseconds, and that fit into any machine's memory."""
 
 MANY = 10**5
