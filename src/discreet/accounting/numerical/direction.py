@@ -177,7 +177,7 @@ class Direction:
             tight = 2 * loose
         step = max(tight, min(loose, most), reach / MOST_POINTS)
         if self.by_profile:
-            step = max(loose, reach / (MANY_POINTS if self.copies < MANY else MOST_WINDOW))
+            step = max(loose, reach / (MANY_POINTS / 4 if self.copies < MANY else MOST_WINDOW))
         pair, count = max(self.pairs, key=lambda item: item[1])
         low, high = pair.span(RAREST[0]) if math.isfinite(sum(pair.support)) else pair.support
         if math.isfinite(low) and math.isfinite(high) and high - low > step and 2 * count > self.copies:

@@ -3,6 +3,7 @@
 Terms in closed form are evaluated in balls, one evaluation giving both bounds. The others bring a delta of their own.
 """
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -34,6 +35,8 @@ Formula = Callable[[arb, bool], arb]
 """Delta at a ball of epsilons, of the first law against the second or, if so asked, of the second against the first."""
 
 MOST_OUTCOMES = 64
+MOST_POINTS = 1 << 12
+"""Outcomes of discrete Gaussian noise up to which a sum over all of them at each point is quick."""
 
 
 def profiled(term: Term) -> Profiled | None:
@@ -153,7 +156,7 @@ def _sampled(base: Formula, rate: Fraction, e: arb, back: bool) -> arb:
 def _in_floats(term: Term) -> Profile | None:
     """Return the profile by a delta that is no formula in balls."""
     match term:
-        case DiscreteGaussian():
+        case DiscreteGaussian() if 80 * math.sqrt(term.sigma_squared * term.squared_sensitivity) < MOST_POINTS:
             return lambda loss, _: (term.least_delta(Fraction(loss)), term.delta(Fraction(loss)))
         case Shuffled():
             return lambda loss, _: (0.0, term.delta(Fraction(loss)))

@@ -101,15 +101,28 @@ def _integral(order: Fraction, q: Fraction, z: Fraction) -> float:
         a, mu, p, r = ball(order), 1 / ball(z), ball(1 - q), ball(q)
         reach = ball(math.ceil(math.sqrt(2 * ctx.prec)))
 
-        def integrand(t: acb, analytic: bool) -> acb:
+        def below(t: acb, analytic: bool) -> acb:
             ratio = p + r * (t * mu - mu * mu / 2).exp()
             return (a * ratio.log(analytic=analytic) - t * t / 2).exp()
 
+        def above(s: acb, analytic: bool) -> acb:  # at t = a mu + s the same without a factor r^a e^top
+            loss = (s + a * mu) * mu - mu * mu / 2
+            return (a * (1 + p / r * (-loss).exp()).log(analytic=analytic) - s * s / 2).exp()
+
+        def over(low: arb, high: arb) -> acb:
+            if high <= turn:
+                return acb.integral(below, low, high)
+            start = turn if low < turn else low
+            right = r**a * top.exp() * acb.integral(above, start - a * mu, high - a * mu)
+            return right + acb.integral(below, low, turn) if low < turn else right
+
+        top = a * (a - 1) * mu * mu / 2
+        turn = arb(float((mu / 2 + (p / r).log() / mu).mid()))  # where both parts of the ratio are equal
         end = a * mu + reach
-        middle = acb.integral(integrand, -reach, end).real / (2 * arb.pi()).sqrt()
+        middle = over(-reach, end).real / (2 * arb.pi()).sqrt()
         # To the left the ratio is below 1. To the right, with e^x its exponential and e^y that at the end, it is below
         # e^x (q + (1 - q) / e^y). Normal tails are left over on both sides.
-        beyond = (r + p * (mu * mu / 2 - end * mu).exp()) ** a * (a * (a - 1) * mu * mu / 2).exp()
+        beyond = (r + p * (mu * mu / 2 - end * mu).exp()) ** a * top.exp()
         tails = (reach / arb(2).sqrt()).erfc() / 2 * (1 + beyond)
         return (middle + arb(0).union(tails)).log() / (a - 1)
 
