@@ -173,7 +173,7 @@ def measured(call: Call, limit: int) -> tuple[float, Any]:
         start = time.process_time()
         try:
             found = call.ask()
-        except Exception as error:  # noqa: BLE001 - what a refusal costs counts too
+        except Exception as error:
             found = f"{type(error).__name__}: {error}"[:100]
         os.write(theirs, pickle.dumps((time.process_time() - start, found)))
         os._exit(0)
@@ -181,7 +181,7 @@ def measured(call: Call, limit: int) -> tuple[float, Any]:
     with os.fdopen(ours, "rb") as pipe:
         answer = pipe.read()
     os.waitpid(child, 0)
-    return pickle.loads(answer) if answer else (float(limit), None)  # noqa: S301 - from our own child
+    return pickle.loads(answer) if answer else (float(limit), None)
 
 
 def main() -> None:
@@ -202,7 +202,11 @@ def main() -> None:
     for seconds, found, words in rows[: options.slowest]:
         print(f"{seconds:9.3f} s  {words:<80} {'stopped' if found is None else found}")
     both = [(found, words) for _, found, words in rows if isinstance(found, tuple)]
-    gaps = [((high - low) / high if math.isfinite(high) else math.inf, low, high, words) for (low, high), words in both if high]
+    gaps = [
+        ((high - low) / high if math.isfinite(high) else math.inf, low, high, words)
+        for (low, high), words in both
+        if high
+    ]
     gaps.sort(key=lambda row: -row[0])
     print(f"\n{sum(gap <= 1e-4 for gap, *_ in gaps)} of {len(gaps)} pairs of bounds within 1e-4; the widest:\n")
     for gap, low, high, words in gaps[: options.slowest]:

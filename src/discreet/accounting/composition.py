@@ -44,7 +44,19 @@ from discreet.accounting.terms.concentrated import renyi_delta
 from discreet.accounting.terms.symmetric import told_alike
 from discreet.exact import ball, smallest, up, upward
 
-__all__ = ["Counted", "coarse", "compositions", "delta_of", "epsilon_of", "joined", "merged", "profiles", "pure_of", "readings", "renyi_of"]
+__all__ = [
+    "Counted",
+    "coarse",
+    "compositions",
+    "delta_of",
+    "epsilon_of",
+    "joined",
+    "merged",
+    "profiles",
+    "pure_of",
+    "readings",
+    "renyi_of",
+]
 
 Counted = tuple[Term, int]
 

@@ -91,7 +91,6 @@ class Law:
             return -math.inf
         return math.log(bound) + log_factor
 
-
     def _sum(self, place: int, left: int) -> tuple[float, float]:
         """Return the sum of f from a place on with the weights, and a bound on its rounding."""
         if self.masses is not None:
@@ -226,7 +225,9 @@ def _low_frequencies(parts: Parts, weights: Floats, size: int) -> tuple[Places, 
         rows = max(1, CHUNK // int(length))
         found: Complexes = np.concatenate(
             [
-                (_turns(index[i : i + rows, None] * parts.places[None, inside], size) * weights[None, inside]).sum(axis=1)
+                (_turns(index[i : i + rows, None] * parts.places[None, inside], size) * weights[None, inside]).sum(
+                    axis=1
+                )
                 for i in range(0, count, rows)
             ]
         )

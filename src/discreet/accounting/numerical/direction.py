@@ -15,8 +15,8 @@ from discreet.accounting.numerical.convolution import MOST_WINDOW, Law, compose
 from discreet.accounting.numerical.lattice import Grid, Lattice, lower, upper
 from discreet.accounting.numerical.many import upper_many
 from discreet.accounting.numerical.pairs import ON_EDGE, RELATIVE_ERROR, Floats, Pair
-from discreet.accounting.numerical.profiled import MOST_CORE, Profiled, lower_profiled, upper_profiled
 from discreet.accounting.numerical.parts import Moments, Parts, Window, saddle_point, window
+from discreet.accounting.numerical.profiled import MOST_CORE, Profiled, lower_profiled, upper_profiled
 
 __all__ = ["Direction", "Side"]
 
@@ -92,7 +92,9 @@ class Direction:
         return 0.0 if self.by_profile else RELATIVE_ERROR
 
     def _fits(self, tail: float) -> bool:
-        return self.by_profile or all(max(map(abs, pair.span(tail))) - math.log(tail) < LARGEST_LOSS for pair, _ in self.pairs)
+        return self.by_profile or all(
+            max(map(abs, pair.span(tail))) - math.log(tail) < LARGEST_LOSS for pair, _ in self.pairs
+        )
 
     def weight(self, *, delta: float | None = None, epsilon: float | None = None) -> float:
         """Return Chernoff's bound on epsilon, or on the log of delta, roughly: it tells which direction is worse."""

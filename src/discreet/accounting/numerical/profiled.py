@@ -30,7 +30,7 @@ Bounds = tuple[float, float]
 """From below and from above."""
 
 Profile = Callable[[float, bool], Bounds]
-"""Delta at a loss of at least 0: of the first law against the second or, if so asked, of the second against the first."""
+"""Delta at a loss of at least 0: of the first law against the second or, if so asked, the other way round."""
 
 MOST_CORE = 300
 """Cells of one step on either side of the mean: a polygon of so many adds a few parts in 10^5 to epsilon."""
@@ -136,7 +136,8 @@ class _Merged:
     """A pair whose least losses, up to ``cut``, are told as one, ``loss``, which is post-processing.
 
     Near the only end of the support of a sample most of the mass lies within a small part of a cell. Up to the cut the
-    profile is the larger of ``1 - x`` and a line below D: that of ``level`` at the cut with the slope of a chord beyond.
+    profile is the larger of ``1 - x`` and a line below D, of height ``level`` at the cut, with the slope of a chord
+    beyond it.
     """
 
     pair: Profiled

@@ -66,7 +66,7 @@ def profiled_witness(term: Term) -> Profiled | None:
 
 def _outline(term: Term) -> Pair | None:
     """Return the term's pair, or one with the same ends."""
-    if isinstance(term, DiscreteLaplace) and (pair := term.pair()) is None and term.sensitivity:
+    if isinstance(term, DiscreteLaplace) and term.sensitivity and term.pair() is None:
         return LaplacePair(float(term.pure))
     return term.pair()
 
