@@ -201,7 +201,7 @@ def _product(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexe
 
 
 def _low_frequencies(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexes, float]:
-    """Return the frequencies below which all lie whose product is not negligible, the product, and a bound on its error.
+    """Return the low frequencies, all others being negligible, the product there, and a bound on its error.
 
     For sums of so many losses that a transform would not fit. Two masses a and b one place apart lower ``1 - |F|`` at
     angle w by ``(1 - cos w) a b / (a + b)`` at least, and disjoint pairs of them add up.

@@ -6,7 +6,7 @@ every mass by a factor ``(1 + k)^T``: epsilon is widened by the first, delta by 
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -122,14 +122,19 @@ class Direction:
     ) -> tuple[list[tuple[Lattice, int]], Law]:
         """Return all pairs on one lattice and the law of their sum; coarser where a window of profiles is too wide."""
         for fineness in (1.0, 1 / 8, 1 / 64, 1 / 512) if self.by_profile else (1.0,):
-            coarse = replace(self, fineness=self.fineness * fineness)
-            lattices, theta, frame = coarse._lattices(side, tail, log_delta=log_delta, epsilon=epsilon)
+            lattices, theta, frame = self._lattices(side, tail, fineness, log_delta=log_delta, epsilon=epsilon)
             with suppress(OverflowError):
                 return lattices, compose(Parts.of(lattices), theta, frame)
         raise OverflowError
 
     def _lattices(
-        self, side: Side, tail: float, *, log_delta: float | None = None, epsilon: float | None = None
+        self,
+        side: Side,
+        tail: float,
+        fineness: float = 1.0,
+        *,
+        log_delta: float | None = None,
+        epsilon: float | None = None,
     ) -> tuple[list[tuple[Lattice, int]], float, Window]:
         """Return all pairs on one lattice whose step suits the tail that is asked for, and the tilt to that tail.
 
@@ -141,7 +146,7 @@ class Direction:
         outlines = self._sketch(tail)
         sketch = Parts.of(outlines)
         theta, frame = _tilt(sketch, log_delta, epsilon)
-        step = self._step(sketch, theta, frame.width) / self.fineness
+        step = self._step(sketch, theta, frame.width) / (self.fineness * fineness)
         seen = [Parts.of([(outline, 1)]).moments(theta)[1:] for outline, _ in outlines]
         grids = []
         for place, (_, count) in enumerate(self.pairs):

@@ -1,9 +1,10 @@
 """A pair on a lattice by its profile alone, for losses that masses in float64 cannot carry.
 
 Masses of cells tell the losses of a release only where these are well above the rounding of the masses and well below
-the largest exponent. The profile ``D(x)`` of a pair, the hockey-stick divergence at ``x = e^l``, is known in balls at any
-loss, however small or large, and a polygon through it is a lattice. With V what ``D(x)`` exceeds ``(1 - x)_+`` by, G the
-falls of V over cells of width h, each divided by ``e^h - 1``, and E the same of ``(1 - x)_+``, the mass of P at a corner is
+the largest exponent. The profile ``D(x)`` of a pair, the hockey-stick divergence at ``x = e^l``, is known in balls at
+any loss, however small or large, and a polygon through it is a lattice. With V what ``D(x)`` exceeds ``(1 - x)_+`` by,
+G the falls of V over cells of width h, each divided by ``e^h - 1``, and E the same of ``(1 - x)_+``, the mass of P at a
+corner is
 
     p_i = e^h_(i-1) (G + E)_(i-1) - (G + E)_i,
 
