@@ -157,8 +157,9 @@ class Direction:
             grids.append(Grid(step, centre, core, stride))
         made: list[Lattice]
         if self.by_profile:
-            make = upper_profiled if side == "upper" else lower_profiled
-            made = [make(pair, grid, tail) for (pair, _), grid in zip(self.pairs, grids, strict=True)]
+            by_profile = upper_profiled if side == "upper" else lower_profiled
+            listed = [(pair, grid) for (pair, _), grid in zip(self.pairs, grids, strict=True)]
+            made = [by_profile(pair, grid, tail) for pair, grid in listed if isinstance(pair, Profiled)]
         elif side == "upper" and len(self.pairs) > SKETCHED:
             made = upper_many([pair for pair, _ in self.pairs], grids, tail)
         else:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.accounting.numerical.lattice import Grid, Lattice, Places, _constant, _cover, _trimmed
-from discreet.accounting.numerical.pairs import Floats, Pair
+from discreet.accounting.numerical.pairs import Floats, Pair, Spread
 
 __all__ = ["MOST_CORE", "Bounds", "Profile", "Profiled", "lower_profiled", "upper_profiled"]
 
@@ -180,7 +180,7 @@ class _Merged:
         return found
 
 
-def _corners(pair: "Profiled | _Merged", grid: Grid, tail: float) -> tuple[float, Places, Floats]:
+def _corners(pair: Spread, grid: Grid, tail: float) -> tuple[float, Places, Floats]:
     anchor, places = _cover(pair, grid, tail)
     return anchor, places, np.asarray(anchor + places.astype(np.float64) * grid.step, dtype=np.float64)
 
@@ -230,7 +230,7 @@ def _overshoot(curve: Floats, widths: Floats) -> Floats:
     share = np.expm1(-widths[0::2]) * np.exp(-widths[1::2]) / np.expm1(-(widths[0::2] + widths[1::2]))
     chord = curve[0:-1:2] + (curve[2::2] - curve[0:-1:2]) * share
     each = np.maximum(chord - curve[1::2], 0.0) + np.maximum(depths[0::2], depths[1::2])
-    return np.maximum(np.append(each, 0.0), np.append(0.0, each))
+    return np.asarray(np.maximum(np.append(each, 0.0), np.append(0.0, each)), dtype=np.float64)
 
 
 def _hull(losses: Floats, heights: Floats) -> Floats:

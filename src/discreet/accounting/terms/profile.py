@@ -35,6 +35,9 @@ Formula = Callable[[arb, bool], arb]
 """Delta at a ball of epsilons, of the first law against the second or, if so asked, of the second against the first."""
 
 MOST_OUTCOMES = 64
+MOST_SHIFT = 1 << 50
+"""Shifts of whole numbers below this are floats exactly."""
+
 MOST_POINTS = 1 << 12
 """Outcomes of discrete Gaussian noise up to which a sum over all of them at each point is quick."""
 
@@ -88,7 +91,7 @@ def _formula(term: Term) -> Formula | None:
             return lambda e, _: _response(term.epsilon, term.categories, e)
         case BoundedRange():
             return lambda e, _: _bounded_range(term, e)
-        case DiscreteLaplace():
+        case DiscreteLaplace() if term.sensitivity < MOST_SHIFT:
             return lambda e, _: _discrete_laplace(term, e)
         case FinitePair() if len(term.p) <= MOST_OUTCOMES:
             return lambda e, back: _finite(term.q, term.p, e) if back else _finite(term.p, term.q, e)
@@ -122,7 +125,7 @@ def _discrete_laplace(term: DiscreteLaplace, e: arb) -> arb:
     s, w = term.sensitivity, 1 / ball(term.scale)
     if e >= ball(term.pure):
         return arb(0)
-    near = int(((s - e / w) / 2).mid().floor().unique_fmpz())
+    near = math.floor(float(((s - e / w) / 2).mid().floor()))
     a, found = (-w).exp(), arb(0)
     for z in (near - 1, near, near + 1):
         if 0 <= z < s:

@@ -151,7 +151,7 @@ def sampled_roughly(base: Term, rate: Fraction, relation: str, alpha: Fraction) 
     """Return about what the theorems for whole orders say of a sample, and chords between these; infinite beyond."""
     if alpha > MOST_ORDER:
         return math.inf
-    table = _table(base, rate, relation)
+    table = _table(base, rate, relation)  # type: ignore[arg-type]  # terms are frozen
     below = math.floor(alpha)
     share = float(alpha - below)
     if share and not math.isfinite(table[below]):
