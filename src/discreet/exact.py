@@ -20,6 +20,7 @@ from discreet.errors import InvalidParameter
 __all__ = [
     "Real",
     "ball",
+    "both",
     "down",
     "enclose",
     "finite",
@@ -182,6 +183,17 @@ def up(formula: Callable[[], arb]) -> float:
 def down(formula: Callable[[], arb]) -> float:
     """Return the largest convenient float that is certainly not above the formula's value."""
     return _outward(enclose(formula), -1)
+
+
+def both(formula: Callable[[], arb]) -> tuple[float, float]:
+    """Return what ``down`` and ``up`` would, from one evaluation.
+
+    >>> low, high = both(lambda: ball(1).exp())
+    >>> low <= math.e <= high
+    True
+    """
+    value = enclose(formula)
+    return _outward(value, -1), _outward(value, 1)
 
 
 def upward(value: Fraction) -> float:

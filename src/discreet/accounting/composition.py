@@ -22,6 +22,8 @@ from functools import partial
 from flint import arb, fmpz
 
 from discreet.accounting.numerical import Composition, Pair
+from discreet.accounting.numerical.pairs import RELATIVE_ERROR
+from discreet.accounting.numerical.profiled import Profiled
 from discreet.accounting.terms import (
     Approximate,
     Concentrated,
@@ -33,14 +35,28 @@ from discreet.accounting.terms import (
     RandomizedResponse,
     RenyiCurve,
     Sampled,
+    SampledSymmetric,
     Term,
     loose,
+    profiled,
 )
 from discreet.accounting.terms.concentrated import renyi_delta
 from discreet.accounting.terms.symmetric import told_alike
 from discreet.exact import ball, smallest, up, upward
 
-__all__ = ["Counted", "compositions", "delta_of", "epsilon_of", "joined", "merged", "pure_of", "readings", "renyi_of"]
+__all__ = [
+    "Counted",
+    "coarse",
+    "compositions",
+    "delta_of",
+    "epsilon_of",
+    "joined",
+    "merged",
+    "profiles",
+    "pure_of",
+    "readings",
+    "renyi_of",
+]
 
 Counted = tuple[Term, int]
 
@@ -49,6 +65,12 @@ EXACTLY = 1000
 
 RAISED = (0.0, 2.0**-51, 2.0**-47, 2.0**-40, 2.0**-24, 2.0**-20, 2.0**-18, 2.0**-16, 2.0**-15)
 """Parts by which an epsilon is raised until its delta is confirmed."""
+
+COARSE = 1e-5
+"""A part of epsilon that the rounding of masses may add before profiles are asked, which take longer."""
+
+MOST_PROFILES = 6
+"""Profiles are evaluated point by point: of so many different terms in time."""
 
 REPEATS = 2000
 """Randomised response repeated up to this often is summed exactly."""
@@ -141,19 +163,26 @@ def _proven_epsilon(terms: tuple[Counted, ...], delta: Fraction) -> float:
     if _closed_form(rest) and isinstance(pair := rest[0][0], FinitePair):
         ratio = pair.ratio((delta - failure) / (1 - failure))
         return math.inf if ratio is None else up(lambda: ball(ratio).log()) if ratio > 1 else 0.0
-    composed = _numerical(rest)
-    only = bool(_orders(rest)) or (not composed and not _closed_form(rest))
-    by_moments = (
-        _renyi_epsilon(rest, delta, failure) if only or (composed and any(loose(t) for t, _ in rest)) else math.inf
-    )
-    if only:
-        return min(cap, by_moments)
-    if composed:
-        left = _rest_of(delta, failure)
-        tight = min(cap, by_moments, max(reading.epsilon(left) for reading in composed))
-        if math.isfinite(tight):
-            return tight
-    return min(by_moments, smallest(lambda epsilon: delta_of(terms, Fraction(epsilon)) <= delta, cap))
+    listed = bool(_orders(rest))
+    if _closed_form(rest) and not listed:
+        return smallest(lambda epsilon: delta_of(terms, Fraction(epsilon)) <= delta, cap)
+    tight = math.inf if listed else _composed_epsilon(rest, _rest_of(delta, failure))
+    if math.isfinite(tight) and not any(loose(term) for term, _ in rest):
+        return min(cap, tight)
+    return min(cap, tight, _renyi_epsilon(rest, delta, failure))
+
+
+def _composed_epsilon(terms: tuple[Counted, ...], delta: float) -> float:
+    """Return the epsilon of the composed pairs, by their masses or else by their profiles; infinite if by neither."""
+    tight = max((reading.epsilon(delta) for reading in _numerical(terms)), default=math.inf)
+    if math.isfinite(tight) and not coarse(terms, tight):
+        return tight
+    return min(tight, max((reading.epsilon(delta) for reading in profiles(terms, profiled)), default=math.inf))
+
+
+def coarse(terms: tuple[Counted, ...], epsilon: float) -> bool:
+    """Tell whether the rounding of masses, over all copies, is much beside an epsilon."""
+    return 2 * RELATIVE_ERROR * sum(count for _, count in terms) > COARSE * epsilon
 
 
 def _set_overflow_aside(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:
@@ -232,13 +261,25 @@ def _delta_without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> flo
         if count <= REPEATS and (isinstance(term, Pure) or term == RandomizedResponse(term.pure or Fraction(0))):
             return _repeated_response(term.pure or Fraction(0), count, epsilon)
     composed = _numerical(terms)
-    if composed and (tight := max(reading.delta(float(epsilon)) for reading in composed)) < 1:
+    tight = max((reading.delta(float(epsilon)) for reading in composed), default=1.0)
+    if tight < 1 and not coarse(terms, float(epsilon)):
         return min(tight, _renyi_delta(terms, epsilon)) if any(loose(term) for term, _ in terms) else tight
-    return _renyi_delta(terms, epsilon)
+    by_profile = max((reading.delta(float(epsilon)) for reading in profiles(terms, profiled)), default=1.0)
+    return min(tight, by_profile, _renyi_delta(terms, epsilon))
 
 
 def _renyi_delta(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
-    return renyi_delta(lambda alpha: renyi_of(terms, alpha), epsilon, also=_orders(terms))
+    return renyi_delta(
+        lambda alpha: renyi_of(terms, alpha), epsilon, also=_orders(terms), guide=partial(_roughly, terms)
+    )
+
+
+def _roughly(terms: tuple[Counted, ...], alpha: Fraction) -> float:
+    """Return the sum of the Renyi divergences to some digits, where those are quicker to have: to look for an order."""
+    return math.fsum(
+        count * (term.renyi_roughly(alpha) if isinstance(term, Sampled | SampledSymmetric) else term.renyi(alpha))
+        for term, count in terms
+    )
 
 
 def _renyi_epsilon(terms: tuple[Counted, ...], delta: Fraction, failure: Fraction) -> float:
@@ -246,13 +287,10 @@ def _renyi_epsilon(terms: tuple[Counted, ...], delta: Fraction, failure: Fractio
     listed, left = _orders(terms), (delta - failure) / (1 - failure)
     if not left:
         return math.inf
-    from discreet.accounting.theorems.renyi import renyi_epsilon
+    from discreet.accounting.theorems.renyi import best_order, renyi_epsilon
 
-    def curve(alpha: Fraction) -> float:
-        return renyi_of(terms, alpha)
-
-    found = renyi_epsilon(curve, left).epsilon
-    return min(found, renyi_epsilon(curve, left, orders=listed).epsilon) if listed else found
+    best = best_order(partial(_roughly, terms), math.log(left.numerator) - math.log(left.denominator), "improved")
+    return renyi_epsilon(partial(renyi_of, terms), left, orders=(best, *listed)).epsilon
 
 
 def _orders(terms: tuple[Counted, ...]) -> tuple[Fraction, ...]:
@@ -285,6 +323,21 @@ def compositions(
     for reading in readings(terms):
         pairs = tuple((pair, count) for term, count in reading if (pair := pair_of(term)) is not None)
         if not (partly or len(pairs) == len(terms)) or not _feasible(pairs):
+            return ()
+        found.append(Composition(pairs))
+    return tuple(found)
+
+
+def profiles(
+    terms: tuple[Counted, ...], pair_of: Callable[[Term], Profiled | None], *, partly: bool = False
+) -> tuple[Composition, ...]:
+    """Return the compositions of a few terms by their profiles, for losses of a size that masses cannot carry."""
+    if len(terms) > MOST_PROFILES:
+        return ()
+    found = []
+    for reading in readings(terms):
+        pairs = tuple((pair, count) for term, count in reading if (pair := pair_of(term)) is not None)
+        if not pairs or not (partly or len(pairs) == len(terms)):
             return ()
         found.append(Composition(pairs))
     return tuple(found)

@@ -17,11 +17,13 @@ from discreet.accounting.composition import (
     _rest_of,
     _set_failures_aside,
     _set_overflow_aside,
+    coarse,
     compositions,
     delta_of,
     epsilon_of,
     joined,
     merged,
+    profiles,
     pure_of,
 )
 from discreet.accounting.terms import (
@@ -32,6 +34,7 @@ from discreet.accounting.terms import (
     concrete,
     least_delta,
     loose,
+    profiled_witness,
     witness,
 )
 from discreet.exact import ball, down, up
@@ -75,7 +78,11 @@ def _without_failure(terms: tuple[Counted, ...], epsilon: Fraction) -> float:
         return _least(terms, epsilon)
     nearest = float(epsilon)
     at = nearest if nearest >= epsilon else math.nextafter(nearest, math.inf)
-    return max((reading.delta(at, "lower") for reading in compositions(terms, witness, partly=True)), default=0.0)
+    found = max((reading.delta(at, "lower") for reading in compositions(terms, witness, partly=True)), default=0.0)
+    if found > 0 and not coarse(terms, at):
+        return found
+    by_profile = profiles(terms, profiled_witness, partly=True)
+    return max(found, *(reading.delta(at, "lower") for reading in by_profile), 0.0)
 
 
 def _lower_epsilon(terms: tuple[Counted, ...], delta: Fraction) -> float:
@@ -108,7 +115,11 @@ def _lower_epsilon(terms: tuple[Counted, ...], delta: Fraction) -> float:
     shares = SHARES if any(loose(term) for term, _ in known) else SHARES[:1]
     found = (compositions(known, partial(witness, share=share), partly=True) for share in shares)
     at = _rest_of(delta, failure)
-    return max((reading.epsilon(at, "lower") for readings in found for reading in readings), default=0.0)
+    tight = max((reading.epsilon(at, "lower") for readings in found for reading in readings), default=0.0)
+    if tight > 0 and not coarse(known, tight):
+        return tight
+    by_profile = profiles(known, profiled_witness, partly=True)
+    return max(tight, *(reading.epsilon(at, "lower") for reading in by_profile), 0.0)
 
 
 def _failures(terms: tuple[Counted, ...]) -> tuple[Fraction, tuple[Counted, ...]]:

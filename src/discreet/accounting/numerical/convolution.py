@@ -30,11 +30,17 @@ from discreet.accounting.numerical.lattice import Places
 from discreet.accounting.numerical.pairs import Floats
 from discreet.accounting.numerical.parts import OUTSIDE, UNIT, Parts, Window, window
 
-__all__ = ["Law", "compose"]
+__all__ = ["MOST_WINDOW", "Law", "compose"]
 
 TRANSFORM = 8.0
 NEGLIGIBLE = 1e-22
 MOST_POINTS, CHUNK = 3 << 21, 1 << 18
+MANY_FREQUENCIES = 1 << 13
+MOST_TERMS = 1 << 24
+"""Of the sums over few frequencies of a window that is too large for a transform."""
+
+MOST_WINDOW = 1 << 40
+"""Points of a window of which few frequencies matter: products of places and frequencies stay whole numbers."""
 
 Complexes = npt.NDArray[np.complex128]
 
@@ -61,6 +67,8 @@ class Law:
     index: Places
     coefficients: Complexes
     kernels: tuple[Complexes, Complexes]
+    masses: tuple[Floats, Floats] | None = None
+    """Where frequencies are many: f from ``start`` on, and ``a^j - b^j``, of which sums are quicker then."""
 
     def log_delta(self, place: int, sign: int) -> float:
         """Return the log of a bound on delta at the loss ``shift + place * step``: from above for sign 1, or below.
@@ -77,6 +85,19 @@ class Law:
             return min(0.0, log_factor + math.log(tallest))  # below the window Chernoff's bound is known
         if place < self.start:
             return self.log_delta(self.start, sign)
+        a = math.exp(-self.theta * self.step * left)
+        value, rounding = self._sum(place, left)
+        hidden = self.error * self._norm() + rounding + self.outside * (a if sign > 0 else 2 * tallest)
+        bound = value + sign * hidden
+        if not bound > 0:
+            return -math.inf
+        return math.log(bound) + log_factor
+
+    def _sum(self, place: int, left: int) -> tuple[float, float]:
+        """Return the sum of f from a place on with the weights, and a bound on its rounding."""
+        if self.masses is not None:
+            terms = self.masses[0][place - self.start :] * self.masses[1][:left]
+            return float(terms.sum()), 64 * UNIT * float(np.abs(terms).sum())
         first, second = self.kernels
         reach = self.theta * self.step * left
         a, b = math.exp(-reach), math.exp(-reach - self.step * left)
@@ -84,14 +105,14 @@ class Law:
         if a > 1e-30:
             series = series - _roots(self.index, left, self.size) * (a * first - b * second)
         turned = self.coefficients * _roots(self.index, place, self.size)
-        value = float((turned * series).real.sum())
         rounding = 64 * UNIT * float(np.dot(np.abs(turned), np.abs(first) + np.abs(second)))
-        width = math.sqrt(min(1.0, -1 / math.expm1(-2 * self.theta * self.step) / self.size))
-        hidden = self.error * width + rounding + self.outside * (a if sign > 0 else 2 * tallest)
-        bound = value + sign * hidden
-        if not bound > 0:
-            return -math.inf
-        return math.log(bound) + log_factor
+        return float((turned * series).real.sum()), rounding
+
+    def _norm(self) -> float:
+        """Return a bound on the norm of the weights: each is at most ``a^j``, and at most ``a^j`` times j steps."""
+        fall = -math.expm1(-2 * self.theta * self.step)
+        squares = min(1 / fall, 2 * self.step**2 / fall**3)
+        return math.sqrt(min(1.0, squares / self.size))
 
 
 def compose(parts: Parts, theta: float, about: Window) -> Law:
@@ -102,17 +123,18 @@ def compose(parts: Parts, theta: float, about: Window) -> Law:
     frame = window(parts, theta, around, about.changes)
     if frame.width > 1.2 * about.width + 16 * parts.step:
         frame = window(parts, theta, around)
-    if frame.width > MOST_POINTS * parts.step:
+    if frame.width > MOST_WINDOW * parts.step:
         raise OverflowError
     start = math.floor(frame.low / parts.step)
     size = fft.next_fast_len(max(16, math.ceil(frame.high / parts.step) - start + 1), real=True)
-    index, product, relative = _product(parts, parts.tilted(theta)[0], size)
+    if size > MOST_POINTS:
+        index, product, error = _low_frequencies(parts, parts.tilted(theta)[0], size)
+    else:
+        index, product, relative = _product(parts, parts.tilted(theta)[0], size)
+        error = UNIT * TRANSFORM * math.log2(size) * relative
     spread = math.sqrt(2 * float(np.sum(product.real**2 + product.imag**2)))
     copies = float(parts.counts.sum())
-    error = (
-        UNIT * (TRANSFORM * math.log2(size) * (relative + spread) + (4 * copies + 16 * parts.counts.size) * spread)
-        + NEGLIGIBLE * size
-    )
+    error += UNIT * (TRANSFORM * math.log2(size) + 4 * copies + 16 * parts.counts.size) * spread + NEGLIGIBLE * size
     twice = np.where((index == 0) | (2 * index == size), 1.0, 2.0)
     phase = 2j * math.pi * index / size
     return Law(
@@ -132,7 +154,20 @@ def compose(parts: Parts, theta: float, about: Window) -> Law:
             -1 / np.expm1(phase - theta * parts.step),
             -1 / np.expm1(phase - (theta + 1) * parts.step),
         ),
+        masses=_masses(index, product, start, size, parts.step, theta) if index.size > MANY_FREQUENCIES else None,
     )
+
+
+def _masses(
+    index: Places, product: Complexes, start: int, size: int, step: float, theta: float
+) -> tuple[Floats, Floats]:
+    """Return the law in place of its coefficients, and the weights of delta."""
+    from scipy import fft
+
+    whole = np.zeros(size // 2 + 1, dtype=np.complex128)
+    whole[index] = product
+    steps = step * np.arange(size)
+    return np.roll(fft.irfft(whole, size), -(start % size)), np.exp(-theta * steps) * -np.expm1(-steps)
 
 
 def _product(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexes, float]:
@@ -167,6 +202,45 @@ def _product(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexe
     return index, product, float(np.dot(parts.counts, norms))
 
 
+def _low_frequencies(parts: Parts, weights: Floats, size: int) -> tuple[Places, Complexes, float]:
+    """Return the low frequencies, all others being negligible, the product there, and a bound on its error.
+
+    For sums of so many losses that a transform would not fit. Two masses a and b one place apart lower ``1 - |F|`` at
+    angle w by ``(1 - cos w) a b / (a + b)`` at least, and disjoint pairs of them add up.
+    """
+    following = np.append(parts.places[1:] - parts.places[:-1] == 1, False)
+    following[parts.starts[1:] - 1] = False
+    a, b = weights, np.append(weights[1:], 0.0)
+    lowered = np.where(following, a * b / np.maximum(a + b, 1e-300), 0.0)
+    even = np.arange(weights.size) % 2 == 0
+    each = [np.add.reduceat(np.where(even == odd, lowered, 0.0), parts.starts) for odd in (True, False)]
+    falls = float(np.dot(parts.counts, np.maximum(*each))) * (1 - 2.0**-20)
+    wanted = -math.log(NEGLIGIBLE) / falls if falls > 0 else math.inf
+    count = math.floor(size * math.acos(1 - wanted) / (2 * math.pi)) + 2 if wanted < 2 else size
+    if count * weights.size > MOST_TERMS:
+        raise OverflowError
+    index: Places = np.arange(count, dtype=np.int64)
+    logs: Complexes = np.zeros(count, dtype=np.complex128)
+    doubt = np.zeros(count)
+    for start, length, copies in zip(parts.starts, parts.sizes, parts.counts, strict=True):
+        inside = slice(start, start + length)
+        rows = max(1, CHUNK // int(length))
+        found: Complexes = np.concatenate(
+            [
+                (_turns(index[i : i + rows, None] * parts.places[None, inside], size) * weights[None, inside]).sum(
+                    axis=1
+                )
+                for i in range(0, count, rows)
+            ]
+        )
+        logs += copies * np.log(found)
+        doubt += copies * (32 + math.log2(length)) * UNIT / np.abs(found)
+    product = np.exp(logs)
+    error = math.sqrt(2 * float(np.sum((np.abs(product) * np.expm1(np.minimum(doubt, 1.0))) ** 2)))
+    kept = np.abs(product) > NEGLIGIBLE
+    return index[kept], product[kept], 2 * error
+
+
 def _further(
     parts: Parts, weights: Floats, size: int, number: int, index: Places, product: Complexes
 ) -> tuple[Places, Complexes]:
@@ -190,4 +264,9 @@ def _further(
 
 def _roots(index: Places, place: int, size: int) -> Complexes:
     """Return ``e^(2 pi i k place / size)``; the whole turns are taken off in whole numbers."""
-    return np.asarray(np.exp((2j * math.pi / size) * (index * (place % size) % size)))
+    return _turns(-index * (place % size), size)
+
+
+def _turns(turns: Places, size: int) -> Complexes:
+    """Return ``e^(-2 pi i turns / size)``."""
+    return np.asarray(np.exp((-2j * math.pi / size) * (turns % size)))

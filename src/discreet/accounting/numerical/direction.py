@@ -5,17 +5,19 @@ every mass by a factor ``(1 + k)^T``: epsilon is widened by the first, delta by 
 """
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from discreet.accounting.numerical.convolution import Law, compose
+from discreet.accounting.numerical.convolution import MOST_WINDOW, Law, compose
 from discreet.accounting.numerical.few import Outcomes
 from discreet.accounting.numerical.lattice import Grid, Lattice, lower, upper
 from discreet.accounting.numerical.many import upper_many
 from discreet.accounting.numerical.pairs import ON_EDGE, RELATIVE_ERROR, Floats, Pair
 from discreet.accounting.numerical.parts import Moments, Parts, Window, saddle_point, window
+from discreet.accounting.numerical.profiled import MOST_CORE, Profiled, lower_profiled, upper_profiled
 
 __all__ = ["Direction", "Side"]
 
@@ -25,8 +27,11 @@ TIGHT, LOOSE = 4e-6, 3e-5
 CORE = 4.0
 """Standard deviations around the mean in which cells are one step wide."""
 
-MANY_POINTS, MOST_POINTS = 1 << 20, 1 << 22
+MANY_POINTS, MOST_POINTS = 1 << 20, 1 << 21
 """Points of a transform that are a matter of milliseconds, and that fit into any machine's memory."""
+
+MANY = 10**5
+"""Of so many profiles the sum is so smooth that few of its frequencies matter, however long the window."""
 
 SKETCHED = 256
 """So many pairs are looked at to choose the tilt and the step."""
@@ -60,12 +65,11 @@ class Direction:
             return outcomes.epsilon(delta, side)
         sign = 1 if side == "upper" else -1
         tail = max(delta, SMALLEST_DELTA) * 1e-9 / self.copies
-        lattices, theta, frame = self._lattices(side, tail, log_delta=math.log(delta))
-        slack = sign * math.expm1(self.copies * RELATIVE_ERROR)
+        lattices, law = self._composed(side, tail, log_delta=math.log(delta))
+        slack = sign * math.expm1(self.copies * self._error)
         target = delta * (1 - slack) - sign * _aside(lattices, side)
         if not target > 0:
             return math.inf if side == "upper" else 0.0
-        law = compose(Parts.of(lattices), theta, frame)
         return _crossing(law, math.log(target), sign) + law.shift + sign * self._moved(law.step)
 
     def delta(self, epsilon: float, side: Side) -> float:
@@ -74,18 +78,28 @@ class Direction:
             return outcomes.delta(epsilon, side)
         sign = 1 if side == "upper" else -1
         rarest = next((tail for tail in RAREST if self._fits(tail / self.copies)), RAREST[-1])
-        lattices, theta, frame = self._lattices(side, rarest / self.copies, epsilon=epsilon)
-        law = compose(Parts.of(lattices), theta, frame)
+        lattices, law = self._composed(side, rarest / self.copies, epsilon=epsilon)
         wanted = (epsilon - sign * self._moved(law.step) - law.shift) / law.step
         place = math.floor(wanted)
         before, after = (math.exp(min(law.log_delta(place + i, sign), 0.0)) for i in (0, 1))
         share = math.expm1((wanted - place) * law.step) / math.expm1(law.step)
         found = before + (after - before) * share
-        slack = 1 + sign * math.expm1(self.copies * RELATIVE_ERROR)
+        slack = 1 + sign * math.expm1(self.copies * self._error)
         return min(1.0, max(0.0, found * slack + sign * _aside(lattices, side)))
 
+    @property
+    def by_profile(self) -> bool:
+        """Whether the pairs bring their profiles, from which lattices are made of which every error is counted."""
+        return all(isinstance(pair, Profiled) for pair, _ in self.pairs)
+
+    @property
+    def _error(self) -> float:
+        return 0.0 if self.by_profile else RELATIVE_ERROR
+
     def _fits(self, tail: float) -> bool:
-        return all(max(map(abs, pair.span(tail))) - math.log(tail) < LARGEST_LOSS for pair, _ in self.pairs)
+        return self.by_profile or all(
+            max(map(abs, pair.span(tail))) - math.log(tail) < LARGEST_LOSS for pair, _ in self.pairs
+        )
 
     def weight(self, *, delta: float | None = None, epsilon: float | None = None) -> float:
         """Return Chernoff's bound on epsilon, or on the log of delta, roughly: it tells which direction is worse."""
@@ -108,8 +122,24 @@ class Direction:
             rest = [(pair, max(1, round(scale * count))) for pair, count in some]
         return [(_outline(pair, tail, unit), count) for pair, count in (*chosen, *rest)]
 
-    def _lattices(
+    def _composed(
         self, side: Side, tail: float, *, log_delta: float | None = None, epsilon: float | None = None
+    ) -> tuple[list[tuple[Lattice, int]], Law]:
+        """Return all pairs on one lattice and the law of their sum; coarser where a window of profiles is too wide."""
+        for fineness in (1.0, 1 / 8, 1 / 64, 1 / 512) if self.by_profile else (1.0,):
+            lattices, theta, frame = self._lattices(side, tail, fineness, log_delta=log_delta, epsilon=epsilon)
+            with suppress(OverflowError):
+                return lattices, compose(Parts.of(lattices), theta, frame)
+        raise OverflowError
+
+    def _lattices(
+        self,
+        side: Side,
+        tail: float,
+        fineness: float = 1.0,
+        *,
+        log_delta: float | None = None,
+        epsilon: float | None = None,
     ) -> tuple[list[tuple[Lattice, int]], float, Window]:
         """Return all pairs on one lattice whose step suits the tail that is asked for, and the tilt to that tail.
 
@@ -121,16 +151,21 @@ class Direction:
         outlines = self._sketch(tail)
         sketch = Parts.of(outlines)
         theta, frame = _tilt(sketch, log_delta, epsilon)
-        step = self._step(sketch, theta, frame.width) / self.fineness
+        step = self._step(sketch, theta, frame.width) / (self.fineness * fineness)
         seen = [Parts.of([(outline, 1)]).moments(theta)[1:] for outline, _ in outlines]
         grids = []
         for place, (_, count) in enumerate(self.pairs):
             centre, variance = seen[place] if len(seen) == len(self.pairs) else (0.0, math.inf)
             stride = max(1, math.isqrt(copies // (4 * count * len(self.pairs))))
-            core = max(16, math.ceil(min(CORE * math.sqrt(variance) / (step * stride), 1e4)))
+            most = MOST_CORE if self.by_profile else 1e4
+            core = max(16, math.ceil(min(CORE * math.sqrt(variance) / (step * stride), most)))
             grids.append(Grid(step, centre, core, stride))
         made: list[Lattice]
-        if side == "upper" and len(self.pairs) > SKETCHED:
+        if self.by_profile:
+            by_profile = upper_profiled if side == "upper" else lower_profiled
+            listed = [(pair, grid) for (pair, _), grid in zip(self.pairs, grids, strict=True)]
+            made = [by_profile(pair, grid, tail) for pair, grid in listed if isinstance(pair, Profiled)]
+        elif side == "upper" and len(self.pairs) > SKETCHED:
             made = upper_many([pair for pair, _ in self.pairs], grids, tail)
         else:
             make = upper if side == "upper" else lower
@@ -154,6 +189,8 @@ class Direction:
         if len(self.pairs) > 8 * SKETCHED:
             tight = 2 * loose
         step = max(tight, min(loose, most), reach / MOST_POINTS)
+        if self.by_profile:
+            step = max(loose, reach / (MANY_POINTS / 4 if self.copies < MANY else MOST_WINDOW))
         pair, count = max(self.pairs, key=lambda item: item[1])
         low, high = pair.span(RAREST[0]) if math.isfinite(sum(pair.support)) else pair.support
         if math.isfinite(low) and math.isfinite(high) and high - low > step and 2 * count > self.copies:
@@ -163,7 +200,8 @@ class Direction:
     def _moved(self, step: float) -> float:
         """Return how far the summed loss may be off: by errors of the masses, snapped atoms and rounded places."""
         widest = max(abs(end) for pair, _ in self.pairs for end in pair.span(1e-60) if math.isfinite(end))
-        return self.copies * (2 * RELATIVE_ERROR + ON_EDGE * step + 2.0**-50 * widest)
+        snapped = 0.0 if self.by_profile else 2 * RELATIVE_ERROR + ON_EDGE * step
+        return self.copies * (snapped + 2.0**-50 * widest)
 
 
 def _outline(pair: Pair, tail: float, unit: float) -> Lattice:
@@ -174,10 +212,12 @@ def _outline(pair: Pair, tail: float, unit: float) -> Lattice:
     even = np.linspace(low, high, 300)
     edges: Floats = np.concatenate([-powers, [0.0], powers, even[np.abs(even) > powers[-1]], [low, high]])
     edges = np.unique(edges[(edges >= low) & (edges <= high)])
-    p, q = pair.cells(edges)
-    p_at, _ = pair.atoms(edges)
-    within = np.clip(np.log(p / q), edges[:-1], edges[1:])
-    losses, mass = np.concatenate([within, edges]), np.concatenate([p, p_at])
+    if isinstance(pair, Profiled):
+        losses, mass = edges, pair.outline(edges)
+    else:
+        p, q = pair.cells(edges)
+        within = np.clip(np.log(p / q), edges[:-1], edges[1:])
+        losses, mass = np.concatenate([within, edges]), np.concatenate([p, pair.atoms(edges)[0]])
     there = np.flatnonzero(mass > 0)
     if not there.size:
         raise OverflowError

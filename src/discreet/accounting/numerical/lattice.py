@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.numerical.merged import Merged
-from discreet.accounting.numerical.pairs import Floats, Pair
+from discreet.accounting.numerical.pairs import Floats, Pair, Spread
 
 __all__ = ["Grid", "Lattice", "lower", "upper"]
 
@@ -148,7 +148,7 @@ def lower(pair: Pair, grid: Grid, tail: float) -> Lattice:
     return _trimmed(Lattice(anchor, grid.step, places, corners * x, excess=raised))
 
 
-def _cover(pair: Pair, grid: Grid, tail: float) -> tuple[float, Places]:
+def _cover(pair: Spread, grid: Grid, tail: float) -> tuple[float, Places]:
     """Return the anchor of a lattice and its points that cover the pair but for its tails.
 
     Where the support ends the lattice has a point: at the upper end if there is one, since a loss from below cannot

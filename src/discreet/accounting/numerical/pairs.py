@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ON_EDGE", "RELATIVE_ERROR", "Atoms", "GaussianPair", "LaplacePair", "Pair", "Sampled"]
+__all__ = ["ON_EDGE", "RELATIVE_ERROR", "Atoms", "GaussianPair", "LaplacePair", "Pair", "Sampled", "Spread"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,13 +22,21 @@ ON_EDGE = 1e-9
 """An atom this part of a cell from an edge is taken to lie on it; the accountant carries that too."""
 
 
-class Pair(Protocol):
-    """Two distributions by the law of their privacy loss under each."""
+class Spread(Protocol):
+    """Losses, by where they lie."""
 
     @property
     def support(self) -> tuple[float, float]:
         """The least and the largest loss; infinite where there is none."""
         ...
+
+    def span(self, tail: float, /) -> tuple[float, float]:
+        """Return losses between which all but ``tail`` of the mass of P lies, on each side."""
+        ...
+
+
+class Pair(Spread, Protocol):
+    """Two distributions by the law of their privacy loss under each."""
 
     def cells(self, edges: Floats, /) -> tuple[Floats, Floats]:
         """Return the P and Q masses of the open cells between the edges."""
@@ -36,10 +44,6 @@ class Pair(Protocol):
 
     def atoms(self, edges: Floats, /) -> tuple[Floats, Floats]:
         """Return the P and Q masses of the edges themselves; an atom that is on none of them lies in a cell."""
-        ...
-
-    def span(self, tail: float, /) -> tuple[float, float]:
-        """Return losses between which all but ``tail`` of the mass of P lies, on each side."""
         ...
 
     def reversed(self) -> "Pair":

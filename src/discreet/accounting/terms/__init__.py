@@ -17,6 +17,7 @@ from discreet.accounting.terms.laplace import Laplace
 from discreet.accounting.terms.one_of import NOT_CHOSEN, OneOf
 from discreet.accounting.terms.one_of_each import OneOfEach, on_two_parts
 from discreet.accounting.terms.overflow import Overflow
+from discreet.accounting.terms.profile import profiled, profiled_witness
 from discreet.accounting.terms.pure import Approximate, Pure
 from discreet.accounting.terms.randomized_response import RandomizedResponse
 from discreet.accounting.terms.renyi_curve import RenyiCurve
@@ -58,6 +59,8 @@ __all__ = [
     "loose",
     "on_two_parts",
     "parameters",
+    "profiled",
+    "profiled_witness",
     "relation_of",
     "to_record",
     "witness",

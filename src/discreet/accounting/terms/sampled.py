@@ -28,6 +28,7 @@ from discreet.accounting.terms.symmetric import (
     amplified,
     between_whole_orders,
     check_sample,
+    sampled_roughly,
     told_alike,
 )
 from discreet.errors import InvalidParameter, NoTheorem
@@ -89,6 +90,16 @@ class Sampled:
             alpha,
             self.base.renyi(alpha),
         )
+
+    def renyi_roughly(self, alpha: Fraction, /) -> float:
+        """The same to some digits, by sums without certainty: to look for an order."""
+        if isinstance(self.base, Gaussian) and self.base.mu_squared:
+            from discreet.accounting.theorems.sampled_gaussian import roughly
+
+            return roughly(float(alpha), float(self.rate), math.sqrt(self.base.mu_squared))
+        if self.pure is not None:
+            return self.renyi(alpha)
+        return min(self.base.renyi(alpha), sampled_roughly(self.base, self.rate, "add_remove", alpha))
 
     def pair(self) -> Pair | None:
         """The base's pair, mixed."""

@@ -43,6 +43,11 @@ MOST = 10**8
 BLOCKS = 160
 """Counts of clones that are told apart where there are many: one more moves epsilon by less than a part in 10^4."""
 
+SPREAD = 10**6
+"""Of more clones than this the likely counts lie so close together that fewer blocks tell them apart as well."""
+
+FEWEST = 16
+
 LISTED = 1 << 14
 """Losses up to so many are kept one by one."""
 
@@ -116,7 +121,8 @@ def _clones(epsilon: Fraction, users: int) -> Atoms:
     e = float(epsilon)
     chance = math.exp(-e)
     counts, weights, steps = _around_mode(users - 1, chance, epsilon)
-    starts = _blocks(weights)
+    expected = max(SPREAD, users * chance)
+    starts = _blocks(weights, max(FEWEST, math.ceil(BLOCKS * math.sqrt(SPREAD / expected))))
     masses = np.add.reduceat(weights, starts)
     parts = [_given(int(c), e, float(w)) for c, w in zip(counts[starts], masses, strict=True)]
     longest = max(part[3] for part in parts)
@@ -145,12 +151,12 @@ def _gathered(losses: Floats, p: Floats, e: float, reach: float) -> Atoms:
     return Atoms(edges, mass, mass * np.exp(-edges))
 
 
-def _blocks(weights: Floats) -> npt.NDArray[np.int64]:
+def _blocks(weights: Floats, most: int = BLOCKS) -> npt.NDArray[np.int64]:
     """Return where blocks of clones start: small ones where clones are likely."""
-    if weights.size <= BLOCKS:
+    if weights.size <= most:
         return np.arange(weights.size)
     share = np.cumsum(weights**0.1)
-    starts = np.searchsorted(share / share[-1], np.linspace(0, 1, BLOCKS, endpoint=False))
+    starts = np.searchsorted(share / share[-1], np.linspace(0, 1, most, endpoint=False))
     return np.unique(starts)
 
 

@@ -24,7 +24,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
 
 from discreet.accounting.numerical.pairs import Pair
 from discreet.accounting.numerical.symmetric import SymmetricPair
@@ -36,7 +40,7 @@ from discreet.accounting.terms.pure import Approximate, Pure, pure_rho
 from discreet.errors import InvalidParameter
 from discreet.exact import ball, down, up, upward
 
-__all__ = ["SampledSymmetric", "amplified", "between_whole_orders", "check_sample", "told_alike"]
+__all__ = ["SampledSymmetric", "amplified", "between_whole_orders", "check_sample", "sampled_roughly", "told_alike"]
 
 MOST_ORDER = 256
 """Whole orders up to this are taken from the theorem for sampled divergences; above, sampling is not counted on."""
@@ -90,6 +94,12 @@ class SampledSymmetric:
             self.base.renyi(alpha),
         )
 
+    def renyi_roughly(self, alpha: Fraction, /) -> float:
+        """The same to some digits, from a table: to look for an order."""
+        if self.pure is not None:
+            return self.renyi(alpha)
+        return min(self.base.renyi(alpha), sampled_roughly(self.base, self.rate, "replace_one", alpha))
+
     def pair(self) -> Pair | None:
         """The base's pair, mixed, with the worse direction everywhere."""
         base = self.base.pair() if told_alike(self.base) else None
@@ -142,6 +152,39 @@ def between_whole_orders(bound: Callable[[int], float], alpha: Fraction, most: f
     start = Fraction(above - 2) * Fraction(bound(above - 1)) if above > 2 else Fraction(0)
     chord = start + (alpha - (above - 1)) * (end - start)
     return min(most, upward(chord / (alpha - 1)))
+
+
+def sampled_roughly(base: Term, rate: Fraction, relation: str, alpha: Fraction) -> float:
+    """Return about what the theorems for whole orders say of a sample, and chords between these; infinite beyond."""
+    if alpha > MOST_ORDER:
+        return math.inf
+    table = _table(base, rate, relation)  # type: ignore[arg-type]  # terms are frozen
+    below = math.floor(alpha)
+    share = float(alpha - below)
+    if share and not math.isfinite(table[below]):
+        return math.inf
+    moment = table[below - 1] + (share * (table[below] - table[below - 1]) if share else 0.0)
+    return float(moment) / float(alpha - 1)
+
+
+@lru_cache(maxsize=16)
+def _table(base: Term, rate: Fraction, relation: str) -> npt.NDArray[np.float64]:
+    """Return ``(a - 1) D_a`` of a sample for whole orders from 1 on."""
+    from scipy.special import gammaln, logsumexp
+
+    orders = np.arange(2, MOST_ORDER + 1, dtype=np.float64)
+    grown = (orders - 1) * np.array([base.renyi(Fraction(int(j))) for j in orders])
+    a, j = orders[:, None], orders[None, :]
+    rest = np.maximum(a - j, 0)
+    logs = gammaln(a + 1) - gammaln(j + 1) - gammaln(rest + 1) + j * math.log(rate) + grown
+    if relation == "add_remove":
+        logs += rest * math.log1p(-float(rate)) + np.where(j > 2, math.log(3), 0.0)
+    else:
+        logs[:, 1:] += math.log(2)
+        with np.errstate(divide="ignore"):
+            logs[:, 0] += min(math.log(2), math.log(4) + float(np.log(-np.expm1(-grown[0]))))
+    total = logsumexp(np.where(j <= a, logs, -np.inf), axis=1)
+    return np.append([0.0], np.where(np.isfinite(total), np.logaddexp(0.0, total), np.inf))
 
 
 def amplified(epsilon: Fraction | None, rate: Fraction) -> Fraction | None:

@@ -14,7 +14,7 @@ from discreet.accounting.theorems.guarantee import Curve
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, ball, finite, probability, show, up
 
-__all__ = ["RenyiBound", "improved_conversion", "mironov_conversion", "renyi_epsilon"]
+__all__ = ["RenyiBound", "best_order", "improved_conversion", "mironov_conversion", "renyi_epsilon"]
 
 LOWEST, HIGHEST, GRID = -12.0, 18.0, 60
 """The range of ``log(order - 1)`` that is searched."""
@@ -74,7 +74,7 @@ def renyi_epsilon(
         raise InvalidParameter(f"conversion must be 'improved' or 'mironov', got {conversion!r}.")
     d = probability(delta, "delta")
     if orders is None:
-        candidates = [_best_order(curve, math.log(d.numerator) - math.log(d.denominator), conversion)]
+        candidates = [best_order(curve, math.log(d.numerator) - math.log(d.denominator), conversion)]
     else:
         candidates = [_order(order) for order in orders]
     if not candidates:
@@ -98,7 +98,9 @@ def _order(value: Real) -> Fraction:
     return order
 
 
-def _best_order(curve: Curve, log_delta: float, conversion: str) -> Fraction:
+def best_order(curve: Curve, log_delta: float, conversion: str) -> Fraction:
+    """Return about the order at which a curve proves the least epsilon; the curve may be known roughly."""
+
     def bound(position: float) -> float:
         order = 1 + math.exp(position)
         divergence = curve(Fraction(order))
@@ -111,7 +113,9 @@ def _best_order(curve: Curve, log_delta: float, conversion: str) -> Fraction:
 def _least(function: Callable[[float], float], low: float, high: float) -> float:
     """Return a point near the minimum: the best of a coarse grid, refined by golden section."""
     width = (high - low) / GRID
-    best = min((low + width * i for i in range(GRID + 1)), key=function)
+    values = [function(low + width * i) for i in range(GRID + 1)]
+    at_best = min(values)
+    best = low + width * values.index(at_best)
     left, right, ratio = best - width, best + width, (math.sqrt(5) - 1) / 2
     a, b = right - ratio * (right - left), left + ratio * (right - left)
     at_a, at_b = function(a), function(b)
@@ -124,4 +128,5 @@ def _least(function: Callable[[float], float], low: float, high: float) -> float
             left, a, at_a = a, b, at_b
             b = left + ratio * (right - left)
             at_b = function(b)
-    return min((left + right) / 2, best, key=function)
+    middle = (left + right) / 2
+    return middle if function(middle) <= at_best else best

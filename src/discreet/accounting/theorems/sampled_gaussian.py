@@ -36,6 +36,9 @@ MOST_INTEGRATED = 200
 UNIT = 2.0**-50
 """A relative error that no elementary function here exceeds."""
 
+LARGEST = 700.0
+"""Exponents beyond this are not exponentiated in float64."""
+
 CELLS = 1 << 20
 """Entries of a table of orders and terms that are worked on at once."""
 
@@ -98,19 +101,51 @@ def _integral(order: Fraction, q: Fraction, z: Fraction) -> float:
         a, mu, p, r = ball(order), 1 / ball(z), ball(1 - q), ball(q)
         reach = ball(math.ceil(math.sqrt(2 * ctx.prec)))
 
-        def integrand(t: acb, analytic: bool) -> acb:
+        def below(t: acb, analytic: bool) -> acb:
             ratio = p + r * (t * mu - mu * mu / 2).exp()
             return (a * ratio.log(analytic=analytic) - t * t / 2).exp()
 
+        def above(s: acb, analytic: bool) -> acb:  # at t = a mu + s the same without a factor r^a e^top
+            loss = (s + a * mu) * mu - mu * mu / 2
+            return (a * (1 + p / r * (-loss).exp()).log(analytic=analytic) - s * s / 2).exp()
+
+        def over(low: arb, high: arb) -> acb:
+            if high <= turn:
+                return acb.integral(below, low, high)
+            start = turn if low < turn else low
+            right = r**a * top.exp() * acb.integral(above, start - a * mu, high - a * mu)
+            return right + acb.integral(below, low, turn) if low < turn else right
+
+        top = a * (a - 1) * mu * mu / 2
+        turn = arb(float((mu / 2 + (p / r).log() / mu).mid()))  # where both parts of the ratio are equal
         end = a * mu + reach
-        middle = acb.integral(integrand, -reach, end).real / (2 * arb.pi()).sqrt()
+        middle = over(-reach, end).real / (2 * arb.pi()).sqrt()
         # To the left the ratio is below 1. To the right, with e^x its exponential and e^y that at the end, it is below
         # e^x (q + (1 - q) / e^y). Normal tails are left over on both sides.
-        beyond = (r + p * (mu * mu / 2 - end * mu).exp()) ** a * (a * (a - 1) * mu * mu / 2).exp()
+        beyond = (r + p * (mu * mu / 2 - end * mu).exp()) ** a * top.exp()
         tails = (reach / arb(2).sqrt()).erfc() / 2 * (1 + beyond)
         return (middle + arb(0).union(tails)).log() / (a - 1)
 
     return up(formula)
+
+
+def roughly(order: float, rate: float, mu: float) -> float:
+    """Return the divergence to some digits: a sum over points about both places where the integrand may be large."""
+    if order > MOST_TERMS:
+        return order * mu * mu / 2
+    near = np.linspace(-12, 12, 241)
+    end = order * mu
+    t = np.linspace(-12, end + 12, math.ceil(10 * (end + 24)) + 1) if end < 24 else np.concatenate([near, near + end])
+    exponents = t * mu - mu * mu / 2
+    ratio = np.logaddexp(math.log1p(-rate), math.log(rate) + exponents)
+    logs = order * ratio - t * t / 2
+    top = float(logs.max())
+    if top < 1 and float(exponents[-1]) < LARGEST:  # what exceeds 1 is summed: nothing cancels for small rates
+        moved = np.expm1(order * np.log1p(rate * np.expm1(exponents)))
+        excess = float(np.sum(np.exp(-t * t / 2) * moved)) * float(t[1] - t[0]) / math.sqrt(2 * math.pi)
+        return math.log1p(max(excess, 0.0)) / (order - 1)
+    total = top + math.log(float(np.exp(logs - top).sum()) * float(t[1] - t[0])) - math.log(2 * math.pi) / 2
+    return max(total, 0.0) / (order - 1)
 
 
 def _log(value: Fraction) -> float:
