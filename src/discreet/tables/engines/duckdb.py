@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.parquet import milliseconds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +42,13 @@ TYPES: dict[str, Stored] = {
     "UINTEGER": "int",
 }
 
+MOMENTS = {
+    "TIMESTAMP_S": ("0001-01-01 00:00:00", "9999-12-31 23:59:59"),
+    "TIMESTAMP_MS": ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999"),
+    "TIMESTAMP_NS": ("1677-09-22 00:00:00", "2262-04-11 23:47:16.854775806"),
+    "TIMESTAMP WITH TIME ZONE": ("0001-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00"),
+}
+"""The first and the last moment that is read, of the types that do not count microseconds without a time zone."""
 
 LARGEST_OBJECT = 2**27
 """How many bytes one record of a JSON file may have."""
@@ -92,8 +100,11 @@ class DuckDBEngine(Engine):
         The types of a text file would be guessed from its rows, so everything in it is read as text. A CSV file has its
         names in the first line; a JSON file has the columns that are declared.
         """
+        unread: set[str] = set()
         if isinstance(source, str | Path):
             sql = self._file(source, declared)
+            if sql.startswith("read_parquet("):
+                unread = milliseconds(self._connection, str(source))
         else:
             view = f"discreet_{len(self._held)}_{name}"
             self._held.append(source)
@@ -101,15 +112,19 @@ class DuckDBEngine(Engine):
             sql = self.dialect.identifier(view)
         sql = self._timed(sql)
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-        return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described})
+        columns = {str(row[0]): _stored(str(row[1])) for row in described}
+        return Relation(sql, columns | dict.fromkeys(unread & set(columns), "milliseconds"))
 
     def _timed(self, sql: str) -> str:
-        """Return a relation whose moments are counted in microseconds: those of seconds may have years far away."""
+        """Return a relation whose moments are counted in microseconds of UTC.
+
+        A moment of a year far away is missing before its type is changed, which would fail.
+        """
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
         replaced = []
         for name, kind in ((self.dialect.identifier(str(row[0])), str(row[1])) for row in described):
-            if kind in ("TIMESTAMP_S", "TIMESTAMP_MS"):
-                start, end = (f"CAST('{day}' AS {kind})" for day in ("0001-01-01", "9999-12-31"))
+            if kind in MOMENTS:
+                start, end = (f"CAST('{moment}' AS {kind})" for moment in MOMENTS[kind])
                 replaced.append(
                     f"CAST(CASE WHEN {name} BETWEEN {start} AND {end} THEN {name} END AS TIMESTAMP) AS {name}"
                 )
