@@ -56,7 +56,8 @@ def _replace(scope: Scope, arguments: list[Typed], options: tuple[Value, ...]) -
     old, new = _sought(options[0], "replace"), words_of(options[1], "replace")
     if not old:
         raise InvalidParameter("replace needs a text to look for.")
-    x = text_of(arguments, f"REPLACE({{}}, {scope.dialect.string(old)}, {scope.dialect.string(new)})")
+    x = text_of(arguments, "{}")
+    x = replace(x, sql=f"REPLACE({x.sql}, {scope.dialect.string(old)}, {scope.dialect.string(new)})")
     times, rest = divmod(x.length, len(old))
     length = max(x.length, times * len(new) + rest)
     if length > LARGEST_MADE:
