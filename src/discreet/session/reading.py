@@ -108,7 +108,8 @@ def _key_name(table: Attached) -> str:
     if changed or (stored, column.type) not in TOLD_APART:
         raise InvalidParameter(
             f"{table.key} tells persons apart, so it is a whole number of 64 bits, a text or a date, read as it is "
-            f"stored ({stored}), without bounds or max_length and with nothing for a missing one: leave it out of the schema."
+            f"stored ({stored}), without bounds or max_length and with nothing for a missing one: "
+            "leave it out of the schema."
         )
     return table.key
 

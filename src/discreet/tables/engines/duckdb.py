@@ -12,6 +12,7 @@ from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation
 from discreet.tables.engines.parquet import milliseconds
+from discreet.tables.engines.stopping import stopped_after
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,9 +131,9 @@ class DuckDBEngine(Engine):
                 )
         return f"(SELECT * REPLACE ({', '.join(replaced)}) FROM {sql})" if replaced else sql
 
-    def run(self, sql: str) -> "pa.Table":
+    def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result; one query at a time."""
-        with self._lock:
+        with self._lock, stopped_after(seconds, self.interrupt):
             return self._connection.execute(sql).to_arrow_table()
 
     def interrupt(self) -> None:

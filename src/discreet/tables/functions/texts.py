@@ -165,9 +165,7 @@ def _behind(scope: Scope, x: Typed, part: str) -> Typed:
 
 def _without(scope: Scope, x: Typed, count: int) -> Typed:
     """Return a text without its first characters; null if there are fewer."""
-    return scope.let(
-        replace(x, sql=f"CASE WHEN LENGTH({x.sql}) >= {count} THEN SUBSTRING({x.sql}, {count + 1}) END")
-    )
+    return scope.let(replace(x, sql=f"CASE WHEN LENGTH({x.sql}) >= {count} THEN SUBSTRING({x.sql}, {count + 1}) END"))
 
 
 def _same(scope: Scope, text: str, part: str) -> str:
