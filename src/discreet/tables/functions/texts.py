@@ -21,6 +21,9 @@ LARGEST_MADE = 2**20
 LONGEST_SOUGHT = 1000
 """Characters of a text that is looked for in others: comparing them at every place takes that much longer."""
 
+LONGEST_GAPPED = 100
+"""Characters of a part of a pattern with underscores inside: an engine keeps that many places in mind."""
+
 MOST_PARTS = 32
 """Parts of a pattern between percent signs: each is a step of the query."""
 
@@ -127,8 +130,11 @@ def _like(scope: Scope, arguments: list[Typed], options: tuple[Value, ...]) -> T
     if not others:
         return boolean(_same(scope, whole.sql, start), whole)
     parts, end = [part for part in others[:-1] if part], others[-1]
-    if len(parts) > MOST_PARTS:
-        raise InvalidParameter(f"a pattern of LIKE has at most {MOST_PARTS} parts between percent signs.")
+    if len(parts) > MOST_PARTS or any("_" in part.strip("_") and len(part) > LONGEST_GAPPED for part in parts):
+        raise InvalidParameter(
+            f"a pattern of LIKE has at most {MOST_PARTS} parts between percent signs, and those with an underscore "
+            f"inside have at most {LONGEST_GAPPED} characters."
+        )
     if [start, end] == ["", ""] and len(parts) == 1 and "_" not in parts[0]:
         return boolean(scope.dialect.contains(whole.sql, parts[0]), whole)
     begins = _same(scope, f"SUBSTRING({whole.sql}, 1, {len(start)})", start)
