@@ -105,15 +105,14 @@ def test_texts_do_not_grow_beyond_a_public_length():
 def opened(**options):
     texts = ["a" * 200, "a" * 3000, "ab", None]
     table = pa.table({"user": [1, 2, 3, 4], "x": texts})
-    return dp.Session(table, name="t", unit=dp.Person("user", groups=1, rows=1), budget=dp.Budget(10), **options)
+    return dp.Session(table, name="t", unit=dp.Person("user", groups=1, rows=1), budget=dp.Budget(1000), **options)
 
 
 def test_a_text_is_cut_where_its_declared_length_ends():
-    with opened(schema={"x": Column("str", max_length=2, nulls="-")}) as session:
-        answer = session.release("SELECT x, COUNT(*) AS n FROM t GROUP BY x", epsilon=1)
+    with opened(schema={"x": Column("str", max_length=2, nulls="-", values=("aa", "ab", "-"))}) as session:
+        answer = session.release("SELECT x, COUNT(*) AS n FROM t GROUP BY x", epsilon=100)
         session.verify()
-        assert session.preview("SELECT COUNT(*) AS n FROM t WHERE x LIKE '%b'", epsilon=1).columns
-        assert set(answer.keys["x"]) <= {"aa", "ab", "-"}
+    assert dict(zip(answer.keys["x"], answer["n"].tolist(), strict=True)) == {"aa": 2, "ab": 1, "-": 1}
 
 
 def test_a_key_that_is_too_long_is_nobody():
@@ -122,7 +121,7 @@ def test_a_key_that_is_too_long_is_nobody():
     person = dp.Person("user", groups=1, rows=1)
     with dp.Session(table, name="t", unit=person, budget=dp.Budget(1000)) as session:
         answer = session.release("SELECT COUNT(DISTINCT user) AS n FROM t", epsilon=100)
-    assert answer["n"].value == (2000,)
+    assert answer["n"].tolist() == [2000]
 
 
 # The time of a query.

@@ -27,7 +27,7 @@ ROW = 1e-3
 """Seconds for each row that can count. One machine reads a thousand rows in that time."""
 
 
-def usual_timeout(timeout: float | None, size: int | None, unit: Row | Person) -> float | None:
+def usual_timeout(timeout: object, size: int | None, unit: Row | Person) -> float | None:
     """Return how many seconds a query may take: what was said, or plenty for a table of the declared size.
 
     >>> usual_timeout(None, 20_000, Person("user", groups=3, rows=5)), usual_timeout(60, None, Row())
@@ -41,7 +41,7 @@ def usual_timeout(timeout: float | None, size: int | None, unit: Row | Person) -
         return None if math.isinf(timeout) else float(timeout)
     if size is not None and (type(size) is not int or size < 0):
         raise InvalidParameter("size is the public number of people, about: a whole number, 0 at least.")
-    each = unit.groups * unit.rows if isinstance(unit, Person) else 1
+    each = (unit.groups or 1) * (unit.rows or 1) if isinstance(unit, Person) else 1
     size = unit.size if size is None and isinstance(unit, Row) else size
     return None if size is None else PATIENCE + ROW * size * each
 

@@ -32,7 +32,7 @@ def check_readable(tables: Tables, plans: Sequence[Plan] = ()) -> None:
 
 def _columns(engine: Engine, table: Attached) -> str:
     """Return a query that reads every column as queries do; those of types that none can read are left out."""
-    origins = {
+    origins: dict[tuple[str | None, str], Origin | None] = {
         (None, name): Origin(f"t.{engine.dialect.identifier(name)}", "", stored, table.schema[name], name == table.key)
         for name, stored in table.relation.columns.items()
     }
