@@ -4,8 +4,8 @@ A cast from ``TIMESTAMPTZ`` to ``TIMESTAMP`` fails in DuckDB on -2^63 and 2^63 -
 timestamps in milliseconds fails while it is scanned, so that one person's row stopped every query on the column, at any
 epsilon; ``session.verify()`` read the bare column and passed. Moments are now limited before they are cast.
 Timestamps in milliseconds of a Parquet file are refused where they are used, and files that store a column in different
-types when they are opened: by their types, never by a value. ``verify`` reads by the very expressions of queries, and ``discreet
-release`` runs it before the charge.
+types when they are opened: by their types, never by a value. ``verify`` reads by the very expressions of queries, and
+``discreet release`` runs it before the charge.
 
 Defence: every operand is guarded before its cast; what DuckDB cannot read in full is refused by its declared type.
 Source: Found by using this library: one moment of -2^63 made every query on its column fail.
