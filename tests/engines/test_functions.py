@@ -13,6 +13,7 @@ from discreet.tables.dialects import DuckDB, PostgreSQL, Spark
 from discreet.tables.engines.engine import Relation
 from discreet.tables.expressions import Call, col
 from discreet.tables.functions import FUNCTIONS
+from discreet.tables.kinds import LONGEST
 from discreet.tables.schema import Column
 from discreet.tables.typed import Origin, Scope
 
@@ -93,11 +94,20 @@ def test_sql_grows_with_the_expression(dialect, function):
     assert sizes[12] - sizes[8] <= 1.2 * (sizes[8] - sizes[4])
 
 
-def test_texts_stay_short_enough_to_calculate_with(engine):
-    rows = {name: values[:3] for name, values in hostile().items()} | {"s": ["x" * 2**14, "x" * 2**16, "x"]}
+def test_texts_are_cut_alike_when_they_are_read_and_when_they_are_made(engine):
+    long = "é" + "x" * LONGEST
+    rows = {name: values[:3] for name, values in hostile().items()} | {"s": ["x" * 2**14, long, "x"]}
     twice, tenfold = col("s").concat(col("s")), col("s").replace("x", "x" * 10)
-    found = asked(*loaded(engine, rows), [twice, tenfold, tenfold.replace("x", "x" * 10).length()])
-    assert found == [["x" * 2**15, None, "xx"], [None, None, "x" * 10], [None, None, 100]]
+    hundredfold = tenfold.replace("x", "x" * 10)
+    expressions = [col("s"), twice, tenfold, hundredfold.length(), col("s").length(), col("s").endswith("x")]
+    assert asked(*loaded(engine, rows), expressions) == [
+        ["x" * 2**14, long[:LONGEST], "x"],
+        ["x" * 2**15, long[:LONGEST], "xx"],
+        ["x" * LONGEST, ("é" + "x" * LONGEST)[:LONGEST], "x" * 10],
+        [LONGEST, LONGEST, 100],
+        [2**14, LONGEST, 1],
+        [True] * 3,
+    ]
 
 
 strange = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")

@@ -30,14 +30,15 @@ def release(
 ) -> None:
     """Publish what a file declares: charge the budget once, look at the data, write tables, report and certificate.
 
-    The same file on the same version of the data is answered from the ledger, and costs nothing again. Ends with exit
-    code 1 if the budget or the ledger refuses.
+    The same file on the same version of the data is answered from the ledger, and costs nothing again. Everything is
+    read once before the charge: if a value cannot be read, you are asked whether to go on, or with --yes only the log
+    says so. Ends with exit code 1 if the budget or the ledger refuses.
     """
     with guarded(as_json):
         from discreet.publishing.folder import prepared
         from discreet.publishing.foresight import foresee
         from discreet.publishing.reading import read_release
-        from discreet.publishing.releasing import admissible, publish
+        from discreet.publishing.releasing import admissible, publish, readable
 
         source = read_release(file)
         with waiting("Planning"):
@@ -49,6 +50,11 @@ def release(
         folder = prepared(output, source.marked.text, names, private=private)
         if foresight.standing.stored is None and not yes:
             _ask(foresight, as_json)
+        if foresight.standing.stored is None:
+            with waiting("Reading everything once"):
+                well = readable(source)
+            if not well:
+                _warn(ask=not yes)
         with progress() as show:
             show("reading", 0.0)
             outcome = publish(source, foresight, folder, show)
@@ -71,6 +77,17 @@ def _ask(foresight: "Foresight", as_json: bool) -> None:
     for warning in foresight.warnings:
         console.print(Text(f"Warning: {warning}", style="yellow"))
     if not typer.confirm(f"{words} Go on?"):
+        typer.echo("Nothing was spent.")
+        raise typer.Exit(1)
+
+
+def _warn(*, ask: bool) -> None:
+    """Ask whether to go on where some values cannot be read; where nobody is asked, nothing may depend on that."""
+    words = (
+        "Some values of the table cannot be read: the log discreet.curator says which. A release that meets one fails, "
+        "stays charged, and tells that the value is there."
+    )
+    if ask and not typer.confirm(f"{words} Go on all the same?"):
         typer.echo("Nothing was spent.")
         raise typer.Exit(1)
 

@@ -22,7 +22,7 @@ from discreet.publishing.written import (
     Text,
     Whole,
 )
-from discreet.tables.kinds import Kind
+from discreet.tables.kinds import LONGEST, Kind
 from discreet.tables.schema import Column, Schema, keys_of
 from discreet.units import Person, Relation, Row
 
@@ -42,6 +42,9 @@ class Dataset(Part):
         default="1",
         description="The same query on the same version is answered from the ledger for free",
         examples=["2026-01"],
+    )
+    timeout: Positive | None = Field(
+        default=None, description="Seconds after which a query is stopped; it stays charged", examples=[3600]
     )
 
 
@@ -105,6 +108,9 @@ class ColumnPart(Part):
         default=None, min_length=1, description="The groups that there are, with or without rows", examples=[["Oslo"]]
     )
     nulls: Filling = Field(default="skip", description="What a missing value means; skip leaves it out", examples=[0])
+    max_length: Whole | None = Field(
+        default=None, le=LONGEST, description="Texts are cut after so many characters", examples=[200]
+    )
 
     @property
     def column(self) -> Column:
@@ -114,6 +120,7 @@ class ColumnPart(Part):
             bounds=None if self.min is None or self.max is None else (self.min, self.max),
             values=None if self.values is None else keys_of(self.values),
             nulls=self.nulls,
+            max_length=self.max_length,
         )
 
 

@@ -175,6 +175,8 @@ def _session(source: Source, account: Account, progress: Bar | None) -> Session:
             about=json.dumps([file.dataset.source, file.tables], sort_keys=True),
             exact=[entry.sql(file.dataset.name, file.bounds) for entry in file.releases if entry.publishes_exactly],
             progress=progress,
+            size=file.dataset.size,
+            timeout=None if file.dataset.timeout is None else float(file.dataset.timeout),
         )
     except MissingExtra:
         raise

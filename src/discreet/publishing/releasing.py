@@ -2,17 +2,18 @@
 
 import getpass
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
 from discreet._version import __version__
 from discreet.accounting import PrivacyLoss
-from discreet.errors import BudgetExceeded, DiscreetError, LedgerError, MissingExtra
+from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, LedgerError, MissingExtra
 from discreet.publishing.book import entry_of, existing, lines_of
 from discreet.publishing.certificate import Certificate, Certified, Charged
 from discreet.publishing.folder import CERTIFICATE, COPY, REPORT, TABLES, digest_of, filled
-from discreet.publishing.foresight import Foresight, total_epsilon
+from discreet.publishing.foresight import Foresight, probed, total_epsilon
 from discreet.publishing.marker import check_marker, write_marker
 from discreet.publishing.opening import opened
 from discreet.publishing.reading import Source
@@ -21,7 +22,7 @@ from discreet.report.publication import Line, Publication, Published, render_pub
 from discreet.session import Answer
 from discreet.session.progress import Bar
 
-__all__ = ["Outcome", "Unwritten", "admissible", "publish"]
+__all__ = ["Outcome", "Unwritten", "admissible", "publish", "readable"]
 
 LOG = logging.getLogger("discreet.curator")
 
@@ -60,6 +61,19 @@ def admissible(source: Source, foresight: Foresight) -> None:
             "released. discreet preview shows what it would cost; write less under spend, ask for less accuracy, or, "
             "for a budget that nothing was spent from, leave spend out to use it up at once."
         )
+
+
+def readable(source: Source) -> bool:
+    """Whether every value of the table can be read, also by the queries of the file; the curator's log says which not.
+
+    The answer is for the curator alone: whoever releases without being asked must go on whatever it is.
+    """
+    with probed(source) as joined:
+        try:
+            joined.session.verify([replace(one, epsilon=Fraction(1), error=None) for one in joined.requests])
+        except InvalidInput:
+            return False
+    return True
 
 
 def publish(source: Source, foresight: Foresight, folder: Path, progress: Bar | None = None) -> Outcome:

@@ -78,7 +78,7 @@ def shape_of(source: str, name: str) -> Shape:
         raise InvalidParameter(f"{_shown(source)} cannot be {kind}.") from None
     finally:
         engine.close()
-    types = {"decimal": "float", "other": None}
+    types = {"decimal": "float", "milliseconds": "timestamp", "other": None}
     columns = {column: None if texts else types.get(kind, kind) for column, kind in stored.items()}
     return Shape(columns, headed=texts)
 

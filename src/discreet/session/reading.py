@@ -51,7 +51,9 @@ def scope_of(query: Query, tables: Tables, unit: Row | Person) -> tuple[Scope, s
         own = Scope(
             dialect,
             {
-                (None, name): Origin(f"{alias}.{dialect.identifier(name)}", "", stored, table.schema[name])
+                (None, name): Origin(
+                    f"{alias}.{dialect.identifier(name)}", "", stored, table.schema[name], name == table.key
+                )
                 for name, stored in table.relation.columns.items()
             },
         )
@@ -95,7 +97,8 @@ def _direct(typed: Typed, scope: Scope) -> str:
 def _enter(columns: dict[tuple[str | None, str], Origin | None], table: Attached, alias: str, dialect: Dialect) -> None:
     for name, stored in table.relation.columns.items():
         place = dialect.identifier(f"c_{len(columns)}_")
-        origin = Origin(place, f"{alias}.{dialect.identifier(name)}", stored, table.schema[name])
+        source = f"{alias}.{dialect.identifier(name)}"
+        origin = Origin(place, source, stored, table.schema[name], name == table.key)
         columns[table.name, name] = origin
         columns[None, name] = None if (None, name) in columns else origin
 
@@ -119,10 +122,12 @@ def _key_name(table: Attached) -> str:
     if table.key is None:
         raise InvalidParameter(f"{table.name} has no privacy key.")
     column, stored = table.schema[table.key], table.relation.columns[table.key]
-    if column.bounds is not None or column.nulls not in ("skip", None) or (stored, column.type) not in TOLD_APART:
+    changed = column.bounds is not None or column.nulls not in ("skip", None) or column.max_length is not None
+    if changed or (stored, column.type) not in TOLD_APART:
         raise InvalidParameter(
             f"{table.key} tells persons apart, so it is a whole number of 64 bits, a text or a date, read as it is "
-            f"stored ({stored}), without bounds and with nothing for a missing one: leave it out of the schema."
+            f"stored ({stored}), without bounds or max_length and with nothing for a missing one: "
+            "leave it out of the schema."
         )
     return table.key
 

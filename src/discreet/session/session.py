@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from discreet.accounting import Account, Budget, PrivacyLoss
-from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter
+from discreet.errors import BudgetExceeded, InvalidParameter
 from discreet.exact import Real, upward
 from discreet.ledger.purpose import Purpose
 from discreet.noise import source
@@ -17,13 +17,16 @@ from discreet.session.answer import Answer
 from discreet.session.book import Memory, Spending, book_of, record_of, stored_answers
 from discreet.session.columns import Column
 from discreet.session.forecast import Expected, Forecast
+from discreet.session.limited import Limited, usual_timeout
 from discreet.session.plan import Plan
 from discreet.session.planner import Planner
 from discreet.session.post import after
 from discreet.session.progress import Bar, Watcher
-from discreet.session.release import LOG, run
+from discreet.session.release import run
 from discreet.session.request import Chosen, Request
 from discreet.session.sources import Tables
+from discreet.session.verification import check_readable
+from discreet.tables.engines import Engine
 from discreet.tables.query import Query
 from discreet.tables.synthetic import Numbers, Synthetic
 from discreet.units import Person, Row
@@ -65,6 +68,9 @@ class Session:
     ``about`` whatever else tells its requests apart from those of others. To read a table of a database that is open
     already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a Spark session.
     ``exact`` lists the queries whose hierarchies may publish numbers without noise; nobody who asks can add to them.
+    ``timeout`` is after how many seconds a query is stopped. Whether it is may depend on data: the release fails in the
+    same words as ever, and stays charged. With a public ``size``, about how many people there are, it is far above what
+    their rows need unless it is said; else there is none.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -103,6 +109,8 @@ class Session:
         memory: str | None = None,
         threads: int | None = None,
         progress: bool | Bar | None = None,
+        size: int | None = None,
+        timeout: float | None = None,
     ) -> None:
         if not isinstance(unit, Row | Person):
             raise InvalidParameter(
@@ -123,6 +131,7 @@ class Session:
         self._version, self._about = version, about
         self._book = book_of(self._account)
         self._watcher = Watcher(progress)
+        self._timeout = usual_timeout(timeout, size, unit)
 
     @property
     def query(self) -> Query:
@@ -266,7 +275,7 @@ class Session:
         ticket = self._book.charge(steps.charged, self._purpose(steps.requests, steps.plans, asked), last=last)
         if ticket.stored is not None:
             return Synthesis.from_json(ticket.stored).marked_stored()
-        made = steps.run(self._tables.engine, self._watcher, numbers)
+        made = steps.run(self._engine(), self._watcher, numbers)
         if ticket.keeps:
             ticket.settle(made.to_json())
         return made
@@ -295,23 +304,14 @@ class Session:
             deadline=deadline,  # type: ignore[arg-type]
         )
 
-    def verify(self) -> None:
+    def verify(self, queries: Sequence[str | Query | Request] = ()) -> None:
         """Read every value of the private tables once, for the curator: none may be one that the engine cannot read.
 
-        A damaged file, such as Parquet with texts that are not UTF-8, would stop every query that meets the damage, and
-        that an answer fails must not tell anything about a row. Says nothing about the data but that all is well.
+        Columns are read as queries read them, and ``queries`` are run as they would be. A damaged file, such as Parquet
+        with texts that are not UTF-8, would stop every query that meets the damage, and that an answer fails must not
+        tell anything about a row. Says nothing about the data but that all is well, and spends nothing.
         """
-        for table in self._tables.private:
-            names = [self._tables.engine.dialect.identifier(name) for name in table.relation.columns]
-            counts = ", ".join(f"COUNT(DISTINCT {name}) AS c_{place}" for place, name in enumerate(names))
-            readable = True
-            try:
-                self._tables.engine.run(f"SELECT {counts} FROM {table.relation.sql} t")  # noqa: S608
-            except Exception:
-                LOG.exception("%s cannot be read", table.name)
-                readable = False
-            if not readable:
-                raise InvalidInput(f"{table.name} holds values that cannot be read. The curator's log says which.")
+        check_readable(self._tables, [self._planner.plan(_request(query, {})) for query in queries])
 
     def close(self) -> None:
         """Give back what the engine holds. What was spent stays spent."""
@@ -355,10 +355,15 @@ class Session:
 
     def _run(self, plan: Plan) -> Answer:
         if not isinstance(plan.query.together, Synthetic):
-            return run(plan, self._tables.engine, self._watcher)
+            return run(plan, self._engine(), self._watcher)
         from discreet.session.synthesis.running import answer_of
 
-        return answer_of(plan, self._tables.engine, self._watcher)
+        return answer_of(plan, self._engine(), self._watcher)
+
+    def _engine(self) -> Engine:
+        """Return the engine for one query, whose time begins now."""
+        engine = self._tables.engine
+        return engine if self._timeout is None else Limited(engine, self._timeout)
 
     def _purpose(self, requests: Sequence[Request], plans: Sequence[Plan], asked: Spending) -> Purpose:
         private, fingerprint = source().private, ""

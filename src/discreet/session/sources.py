@@ -8,12 +8,26 @@ from pathlib import Path
 from typing import Any, cast
 
 from discreet.errors import InvalidParameter
+from discreet.tables.dialects import Stored
 from discreet.tables.engines import Relation, engine_for
 from discreet.tables.expressions import Expression, Name
 from discreet.tables.kinds import Kind, Value
 from discreet.tables.schema import Schema
 
 __all__ = ["Table", "Tables"]
+
+KINDS: dict[Stored, Kind | None] = {
+    "bool": "bool",
+    "date": "date",
+    "decimal": "float",
+    "float": "float",
+    "int": "int",
+    "milliseconds": "timestamp",
+    "other": None,
+    "str": "str",
+    "timestamp": "timestamp",
+}
+"""What a column is, by how it is stored, if nothing else is declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +89,7 @@ class Tables:
     def _attach(self, name: str, table: Table, *, private: bool) -> Attached:
         declared = Schema.read(table.schema)  # type: ignore[arg-type]
         relation = self.engine.attach(name, table.source, tuple(declared.columns))
-        types: dict[str, Kind | None] = {
-            column: "float" if stored == "decimal" else None if stored == "other" else stored
-            for column, stored in relation.columns.items()
-        }
+        types = {column: KINDS[stored] for column, stored in relation.columns.items()}
         return Attached(name, relation, declared.completed(types), private, table.key if private else None)
 
     def __getitem__(self, name: str) -> Attached:

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite, show
 
-__all__ = ["LIMIT", "TINY", "WHOLE", "Interval", "Kind", "Value", "check_kind", "kind_of", "plain_value"]
+__all__ = ["LIMIT", "LONGEST", "TINY", "WHOLE", "Interval", "Kind", "Value", "check_kind", "kind_of", "plain_value"]
 
 Kind = Literal["bool", "date", "float", "int", "str", "timestamp"]
 
@@ -22,6 +22,9 @@ Value = bool | int | float | str | date | datetime | None
 
 LIMIT = 2**53
 """Numbers are clamped to plus or minus this when nobody declared less; every whole number up to it is a double."""
+
+LONGEST = 2**16
+"""Characters of the longest text, if nobody declared less: it is cut there when it is read, and when one is made."""
 
 TINY = 1e-100
 """Numbers closer to 0 than this are read as 0: a product of two others never underflows."""

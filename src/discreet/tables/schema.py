@@ -13,11 +13,11 @@ from unicodedata import normalize
 
 from discreet.errors import InvalidParameter, MissingExtra
 from discreet.exact import Real, finite, show
-from discreet.tables.kinds import LIMIT, Interval, Kind, Value, check_kind, kind_of
+from discreet.tables.kinds import LIMIT, LONGEST, Interval, Kind, Value, check_kind, kind_of
 
 __all__ = ["Bounds", "Column", "Schema", "Values", "keys_of"]
 
-FIELDS = ("type", "min", "max", "values", "nulls")
+FIELDS = ("type", "min", "max", "values", "nulls", "max_length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Column:
     ``bounds`` clamp numbers that are added up, averaged or ranked; conditions, keys and bins see what is stored, and a
     number outside is in no group that follows from the bounds. ``values`` are the keys that groups by this column
     have, with or without rows. ``nulls`` says what a missing value, or NaN, means: ``"skip"`` leaves it out of sums,
-    means and counts of the column, as SQL does; any other value stands in for it.
+    means and counts of the column, as SQL does; any other value stands in for it. Texts are cut after ``max_length``
+    characters, 65,536 unless it is declared.
 
     >>> Column("int", bounds=(0, 120), nulls=0)
     Column('int', bounds=(0, 120), nulls=0)
@@ -38,6 +39,7 @@ class Column:
     bounds: tuple[Real, Real] | None = None
     values: tuple[Value, ...] | None = None
     nulls: Value | Literal["skip"] = "skip"
+    max_length: int | None = None
 
     def __post_init__(self) -> None:
         kind = None if self.type is None else check_kind(self.type)
@@ -54,6 +56,7 @@ class Column:
             filled = kind_of(self.nulls)
             if kind is not None and filled != kind and (filled, kind) != ("int", "float"):
                 raise InvalidParameter(f"nulls={self.nulls!r} stands in for a missing {kind}: write a {kind}.")
+        _check_lengths(self.max_length, kind, (*(self.values or ()), self.nulls))
 
     @property
     def interval(self) -> Interval | None:
@@ -68,6 +71,8 @@ class Column:
             parts.append(f"values={self.values!r}")
         if self.nulls != "skip":
             parts.append(f"nulls={self.nulls!r}")
+        if self.max_length is not None:
+            parts.append(f"max_length={self.max_length}")
         return f"Column({', '.join(parts)})"
 
 
@@ -129,6 +134,8 @@ class Schema:
             kind = column.type or stored
             if column.bounds is not None and kind not in ("int", "float", None):
                 raise InvalidParameter(f"{name} has bounds, and its type is {kind}: bounds are for numbers.")
+            if column.max_length is not None and kind not in ("str", None):
+                raise InvalidParameter(f"{name} has a max_length, and its type is {kind}: lengths are for texts.")
             done[name] = replace(column, type=kind)
         return Schema(done)
 
@@ -188,6 +195,16 @@ def _check_bounds(bounds: object, kind: Kind | None) -> None:
         raise InvalidParameter("the bounds of whole numbers are whole numbers.")
 
 
+def _check_lengths(most: object, kind: Kind | None, texts: Iterable[object]) -> None:
+    if most is not None and (type(most) is not int or not 1 <= most <= LONGEST):
+        raise InvalidParameter(f"max_length is a whole number of characters, from 1 to {LONGEST}.")
+    if most is not None and kind not in ("str", None):
+        raise InvalidParameter(f"max_length is for texts, and this column is of type {kind}.")
+    longest = most if isinstance(most, int) else LONGEST
+    if any(isinstance(text, str) and len(text) > longest for text in texts if text != "skip"):
+        raise InvalidParameter(f"a declared value has more than {longest} characters, so no row could have it.")
+
+
 def _column(name: str, entry: object) -> Column:
     if isinstance(entry, Column):
         return entry
@@ -205,6 +222,7 @@ def _column(name: str, entry: object) -> Column:
             bounds=bounds,
             values=None if values is None else keys_of(values),
             nulls=entry.get("nulls", "skip"),
+            max_length=entry.get("max_length"),
         )
     raise InvalidParameter(
         f"{name}: declare a type ({name}: float), bounds ({name}: {{min: 0, max: 500}}) or values, "

@@ -17,7 +17,7 @@ from fractions import Fraction
 from discreet.errors import InvalidParameter
 from discreet.tables.dialects import Dialect, Stored
 from discreet.tables.expressions import Call, Constant, Expression, Name
-from discreet.tables.kinds import LIMIT, WHOLE, Interval, Kind, Value, check_kind, plain_value
+from discreet.tables.kinds import LIMIT, LONGEST, WHOLE, Interval, Kind, Value, check_kind, plain_value
 from discreet.tables.schema import Column
 
 __all__ = ["CONDITIONS", "Origin", "Scope", "Typed"]
@@ -49,7 +49,8 @@ class Typed:
     """A value of each row, as an engine computes it.
 
     ``sql`` may be used from stage ``level`` on. ``enforced`` says that the engine's value certainly lies in the
-    interval; only whole numbers as they are stored do not. ``origin`` is the stored column, where it is one.
+    interval; only whole numbers as they are stored do not. A text has at most ``length`` characters. ``origin`` is the
+    stored column, where it is one.
     """
 
     kind: Kind | None
@@ -61,6 +62,7 @@ class Typed:
     nullable: bool = True
     domain: tuple[Value, ...] | None = None
     origin: "Origin | None" = None
+    length: int = LONGEST
 
     @property
     def numeric(self) -> bool:
@@ -75,12 +77,16 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A column as it is stored: its name in the query, where it comes from, how it is stored, and what was declared."""
+    """A column as it is stored: its name in the query, where it comes from, how it is stored, and what was declared.
+
+    ``key`` says that it tells persons apart.
+    """
 
     sql: str
     source: str
     stored: Stored
     column: Column
+    key: bool = False
 
 
 @dataclass
@@ -136,7 +142,10 @@ class Scope:
                 raise InvalidParameter("numbers in expressions lie within plus or minus 2^53.")
             point = Fraction(value)  # type: ignore[arg-type]
             return Typed(kind, sql, interval=Interval(point, point), declared=True, nullable=False)
-        return Typed(kind, sql, nullable=False, domain=(value,))
+        length = len(value) if isinstance(value, str) else LONGEST
+        if length > LONGEST:
+            raise InvalidParameter(f"a text has at most {LONGEST} characters.")
+        return Typed(kind, sql, nullable=False, domain=(value,), length=length)
 
     def column(self, name: Name, *, stored: bool = False) -> Typed:
         """Return a column, cleaned, filled as declared and, unless it is read as it is stored, clamped to its bounds.
@@ -150,11 +159,10 @@ class Scope:
             raise InvalidParameter(
                 f"{name.name} has no type in the file's metadata. Declare it: schema={{{name.name!r}: 'float'}}."
             )
-        sql = self.dialect.read(origin.sql, origin.stored, kind)
+        length = column.max_length or LONGEST
+        sql = self.dialect.read(origin.sql, origin.stored, kind, longest=length, whole=origin.key)
         if sql is None:
-            raise InvalidParameter(
-                f"{name.name} is stored as {origin.stored} and cannot be read as {kind}. Declare another type."
-            )
+            raise InvalidParameter(_unread(name.name, origin.stored, kind))
         interval, declared, enforced = None, column.bounds is not None and not stored, True
         if kind in ("int", "float"):
             interval = (None if stored else column.interval) or WHOLE
@@ -180,6 +188,7 @@ class Scope:
             nullable=nullable,
             domain=_domain(column),
             origin=origin if column.nulls == "skip" else None,
+            length=length,
         )
 
     def _origin(self, name: Name) -> Origin:
@@ -223,6 +232,15 @@ class Scope:
         return replace(
             named, kind="float", sql=self.dialect.limited_whole(named.sql), interval=WHOLE, enforced=True, origin=None
         )
+
+
+def _unread(name: str, stored: Stored, kind: Kind) -> str:
+    if stored == "milliseconds":
+        return (
+            f"{name} holds timestamps in milliseconds, and DuckDB fails on a Parquet file with one of a year far away. "
+            "Write the file with timestamps in microseconds, or read it as an Arrow table."
+        )
+    return f"{name} is stored as {stored} and cannot be read as {kind}. Declare another type."
 
 
 def _domain(column: Column) -> tuple[Value, ...] | None:

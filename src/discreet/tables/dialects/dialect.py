@@ -11,12 +11,15 @@ from datetime import UTC, date, datetime
 from typing import Literal
 
 from discreet.errors import InvalidParameter
-from discreet.tables.kinds import LIMIT, TINY, Kind, Value
+from discreet.tables.kinds import LIMIT, LONGEST, TINY, Kind, Value
 
 __all__ = ["Dialect", "Stored"]
 
-Stored = Literal["bool", "date", "decimal", "float", "int", "other", "str", "timestamp"]
-"""How a column is stored; decimals are read as floats, others cannot be read."""
+Stored = Literal["bool", "date", "decimal", "float", "int", "milliseconds", "other", "str", "timestamp"]
+"""How a column is stored; decimals are read as floats, others cannot be read.
+
+Timestamps in milliseconds of a Parquet file cannot be read either: DuckDB fails on those that are none in microseconds.
+"""
 
 NUMBER = r"[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]?[0-9]{1,2})?"
 INTEGER = r"[+-]?[0-9]{1,18}"
@@ -25,9 +28,6 @@ LEAP = r"([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26]
 DATE = rf"{YEAR}-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|{LEAP}-02-29"
 """Exactly the days of the years 1 to 9999, so that a cast of what matches never fails."""
 MASK = 2**31 - 1
-
-LONGEST = 2**20
-"""Bytes of the longest text that is read; functions of texts of hundreds of megabytes raise in some engines."""
 
 
 class Dialect(ABC):
@@ -90,10 +90,16 @@ class Dialect(ABC):
 
     # Reading columns.
 
-    def read(self, column: str, stored: Stored, kind: Kind) -> str | None:
-        """Return a column as a value of a kind, null where it is none; None if it cannot be read as that kind."""
-        if stored == "str" and kind != "str":
-            return self.parse(self.read_text(column), kind)
+    def read(
+        self, column: str, stored: Stored, kind: Kind, *, longest: int = LONGEST, whole: bool = False
+    ) -> str | None:
+        """Return a column as a value of a kind, null where it is none; None if it cannot be read as that kind.
+
+        Longer texts are cut, or missing if they count as a whole alone: two persons must not become one.
+        """
+        if stored == "str":
+            text = self.read_text(column, longest, whole=whole)
+            return text if kind == "str" else self.parse(text, kind)
         readers = {
             ("bool", "bool"): column,
             ("int", "int"): self.read_whole(column),
@@ -103,10 +109,9 @@ class Dialect(ABC):
             ("decimal", "int"): self.to_whole(self.clean(self.decimal_to_double(column))),
             ("float", "float"): self.clean(f"CAST({column} AS {self.double})"),
             ("float", "int"): self.to_whole(self.clean(f"CAST({column} AS {self.double})")),
-            ("str", "str"): self.read_text(column),
             ("int", "str"): f"CAST({column} AS {self.text})",
             ("date", "date"): self.clean_date(column),
-            ("timestamp", "date"): self.date_of(column),
+            ("timestamp", "date"): self.date_of(self.clean_timestamp(column)),
             ("timestamp", "timestamp"): self.clean_timestamp(column),
         }
         return readers.get((stored, kind))
@@ -115,13 +120,14 @@ class Dialect(ABC):
         """Return a column of whole numbers of at most 64 bits."""
         return f"CAST({column} AS {self.whole})"
 
-    def read_text(self, column: str) -> str:
-        """Return a column of text, compared byte by byte; null where it is too long to calculate with."""
-        return self.short(f"CAST({column} AS {self.text})")
+    def read_text(self, column: str, longest: int = LONGEST, *, whole: bool = False) -> str:
+        """Return a column of text, compared byte by byte, cut or missing where it is too long to calculate with."""
+        text = f"CAST({column} AS {self.text})"
+        return f"CASE WHEN {self.octets(text)} <= {longest} THEN {text} END" if whole else self.cut(text, longest)
 
-    def short(self, x: str, most: int = LONGEST) -> str:
-        """Return a text of at most so many bytes; null if it is longer."""
-        return f"CASE WHEN {self.octets(x)} <= {most} THEN {x} END"
+    def cut(self, x: str, longest: int = LONGEST) -> str:
+        """Return the first characters of a text; those of few bytes are not counted."""
+        return f"CASE WHEN {self.octets(x)} <= {longest} THEN {x} ELSE SUBSTRING({x}, 1, {longest}) END"
 
     def octets(self, x: str) -> str:
         """Return how many bytes a text has in UTF-8."""
@@ -183,8 +189,8 @@ class Dialect(ABC):
         return f"CASE WHEN {x} BETWEEN {start} AND {end} THEN {x} END"
 
     def date_of(self, x: str) -> str:
-        """Return the date of a timestamp."""
-        return self.clean_date(f"CAST({x} AS DATE)")
+        """Return the date of a timestamp of the years 1 to 9999."""
+        return f"CAST({x} AS DATE)"
 
     # Pieces that engines spell differently.
 
@@ -239,6 +245,21 @@ class Dialect(ABC):
     @abstractmethod
     def contains(self, x: str, text: str) -> str:
         """Whether a text holds a constant."""
+
+    @abstractmethod
+    def position(self, x: str, sought: str) -> str:
+        """Return the place of a text in another one, counted in characters from 1; 0 if it is not there."""
+
+    def right(self, x: str, count: int) -> str:
+        """Return the last characters of a text."""
+        return f"RIGHT({x}, {count})"
+
+    @abstractmethod
+    def first(self, x: str, pattern: str) -> str:
+        """Return the first part of a text that a regular expression matches; empty or null if there is none."""
+
+    any_character = "(?s:.)"
+    """A regular expression of one character, which may be a line break."""
 
     def ordered(self, x: str) -> str:
         """Return a text so that comparisons go code point by code point."""

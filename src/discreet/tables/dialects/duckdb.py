@@ -3,6 +3,7 @@
 from typing import Literal
 
 from discreet.tables.dialects.dialect import MASK, Dialect
+from discreet.tables.kinds import LONGEST
 
 __all__ = ["DuckDB"]
 
@@ -16,9 +17,9 @@ class DuckDB(Dialect):
         """A cast to more bits: those that hold more are no whole numbers here but decimals."""
         return f"CAST({column} AS BIGINT)"
 
-    def read_text(self, column: str) -> str:
+    def read_text(self, column: str, longest: int = LONGEST, *, whole: bool = False) -> str:
         """Compared byte by byte, whatever the column's collation is."""
-        return f"({super().read_text(column)} COLLATE C)"
+        return f"({super().read_text(column, longest, whole=whole)} COLLATE C)"
 
     def octets(self, x: str) -> str:
         """Under a name that elsewhere counts characters."""
@@ -27,10 +28,6 @@ class DuckDB(Dialect):
     def decimal_to_double(self, x: str) -> str:
         """By way of text: a direct cast of more than 15 digits rounds twice."""
         return f"CAST(CAST({x} AS VARCHAR) AS DOUBLE)"
-
-    def clean_timestamp(self, x: str) -> str:
-        """In microseconds and without its time zone, which is that of the session."""
-        return super().clean_timestamp(f"TRY_CAST({x} AS TIMESTAMP)")
 
     def is_nan(self, x: str) -> str:
         """As documented."""
@@ -75,3 +72,11 @@ class DuckDB(Dialect):
     def contains(self, x: str, text: str) -> str:
         """As documented."""
         return f"contains({x}, {self.string(text)})"
+
+    def position(self, x: str, sought: str) -> str:
+        """As documented."""
+        return f"strpos({x}, {sought})"
+
+    def first(self, x: str, pattern: str) -> str:
+        """RE2, which never goes back."""
+        return f"regexp_extract({x}, {self.string(pattern)})"

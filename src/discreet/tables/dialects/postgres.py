@@ -7,7 +7,7 @@ inside of the operand, where no planner can take the guard away.
 from typing import Literal
 
 from discreet.tables.dialects.dialect import MASK, Dialect
-from discreet.tables.kinds import LIMIT
+from discreet.tables.kinds import LIMIT, LONGEST
 
 __all__ = ["PostgreSQL"]
 
@@ -21,9 +21,9 @@ class PostgreSQL(Dialect):
     total_doubles = False
     barrier = " OFFSET 0"
 
-    def read_text(self, column: str) -> str:
+    def read_text(self, column: str, longest: int = LONGEST, *, whole: bool = False) -> str:
         """As text, without the blanks of CHAR(n), and compared byte by byte whatever the column's collation is."""
-        return f'({super().read_text(column)} COLLATE "C")'
+        return f'({super().read_text(column, longest, whole=whole)} COLLATE "C")'
 
     def decimal_to_double(self, x: str) -> str:
         """Cast once it is known to be neither NaN nor infinite, neither huge nor tiny."""
@@ -81,7 +81,17 @@ class PostgreSQL(Dialect):
 
     def contains(self, x: str, text: str) -> str:
         """A position, which is 0 for none."""
-        return f"(strpos({x}, {self.string(text)}) > 0)"
+        return f"({self.position(x, self.string(text))} > 0)"
+
+    def position(self, x: str, sought: str) -> str:
+        """As documented."""
+        return f"strpos({x}, {sought})"
+
+    any_character = "."
+
+    def first(self, x: str, pattern: str) -> str:
+        """A substring, in which a dot is any character."""
+        return f"substring({x} FROM {self.string(pattern)})"
 
     def ordered(self, x: str) -> str:
         """Compared byte by byte, which for UTF-8 is code point by code point."""

@@ -93,6 +93,14 @@ class Spark(Dialect):
         """As documented."""
         return f"contains({x}, {self.string(text)})"
 
+    def position(self, x: str, sought: str) -> str:
+        """As documented."""
+        return f"instr({x}, {sought})"
+
+    def first(self, x: str, pattern: str) -> str:
+        """All of the first match."""
+        return f"regexp_extract({x}, {self.string(pattern)}, 0)"
+
     def quotient(self, a: str, b: str) -> str:
         """An operator of its own; by 0 it is null."""
         return f"({a} div NULLIF({b}, 0))"

@@ -10,6 +10,8 @@ from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation
 from discreet.tables.engines.equality import collated_columns, mixed_columns
 from discreet.tables.engines.files import check_alike, escaped, files_of, header, one_order
+from discreet.tables.engines.parquet import milliseconds
+from discreet.tables.engines.stopping import stopped_after
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +42,13 @@ TYPES: dict[str, Stored] = {
     "UINTEGER": "int",
 }
 
+MOMENTS = {
+    "TIMESTAMP_S": ("0001-01-01 00:00:00", "9999-12-31 23:59:59"),
+    "TIMESTAMP_MS": ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999"),
+    "TIMESTAMP_NS": ("1677-09-22 00:00:00", "2262-04-11 23:47:16.854775806"),
+    "TIMESTAMP WITH TIME ZONE": ("0001-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00"),
+}
+"""The first and the last moment that is read, of the types that do not count microseconds without a time zone."""
 
 LARGEST_OBJECT = 2**27
 """How many bytes one record of a JSON file may have."""
@@ -71,6 +80,7 @@ class DuckDBEngine(Engine):
         self._lock = threading.Lock()
         self._held: list[object] = []
         self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._unread: set[str] = set()
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("SET enable_progress_bar = false")
         if memory is not None:
@@ -93,7 +103,7 @@ class DuckDBEngine(Engine):
         names in the first line; a JSON file has the columns that are declared. Several files have the same columns, in
         any order.
         """
-        alike = {}
+        alike, self._unread = {}, set()
         if isinstance(source, str | Path):
             sql = self._file(source, declared)
             alike = {} if self._own else collated_columns(self._connection, sql)
@@ -106,24 +116,28 @@ class DuckDBEngine(Engine):
             sql = self.dialect.identifier(view)
         sql = self._timed(sql)
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-        return Relation(sql, {str(row[0]): _stored(str(row[1])) for row in described}, alike)
+        columns = {str(row[0]): _stored(str(row[1])) for row in described}
+        return Relation(sql, columns | dict.fromkeys(self._unread & set(columns), "milliseconds"), alike)
 
     def _timed(self, sql: str) -> str:
-        """Return a relation whose moments are counted in microseconds: those of seconds may have years far away."""
+        """Return a relation whose moments are counted in microseconds of UTC.
+
+        A moment of a year far away is missing before its type is changed, which would fail.
+        """
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
         replaced = []
         for name, kind in ((self.dialect.identifier(str(row[0])), str(row[1])) for row in described):
-            if kind in ("TIMESTAMP_S", "TIMESTAMP_MS"):
-                start, end = (f"CAST('{day}' AS {kind})" for day in ("0001-01-01", "9999-12-31"))
+            if kind in MOMENTS:
+                start, end = (f"CAST('{moment}' AS {kind})" for moment in MOMENTS[kind])
                 replaced.append(
                     f"CAST(CASE WHEN {name} BETWEEN {start} AND {end} THEN {name} END AS TIMESTAMP) AS {name}"
                 )
         return f"(SELECT * REPLACE ({', '.join(replaced)}) FROM {sql})" if replaced else sql
 
-    def run(self, sql: str) -> "pa.Table":
+    def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result; one query at a time."""
         self._check_headers()
-        with self._lock:
+        with self._lock, stopped_after(seconds, self.interrupt):
             return self._connection.execute(sql).to_arrow_table()
 
     def interrupt(self) -> None:
@@ -153,6 +167,7 @@ class DuckDBEngine(Engine):
         if ending in (".parquet", ".pq"):
             if len(found) > 1:
                 check_alike({path: self._columns(path) for path in found})
+            self._unread = milliseconds(self._connection, [escaped(path) for path in found])
             return f"read_parquet({self._listed(found)})"
         if ending in (".csv", ".tsv"):
             return self._separated(found, "," if ending == ".csv" else "\t")

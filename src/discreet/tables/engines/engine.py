@@ -38,8 +38,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def run(self, sql: str) -> "pa.Table":
-        """Return the result of a query."""
+    def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
+        """Return the result of a query, or stop it after so many seconds and raise."""
 
     @abstractmethod
     def close(self) -> None:

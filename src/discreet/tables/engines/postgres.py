@@ -104,7 +104,7 @@ class PostgresEngine(Engine):
         if timeout is not None and not 0.001 <= timeout < 2**31 / 1000:
             raise InvalidParameter("a timeout is a number of seconds, from 0.001 to 2147483.")
         self.dialect = PostgreSQL()
-        self._settings = SETTINGS | ({} if timeout is None else {"statement_timeout": f"{int(timeout * 1000)}ms"})
+        self._settings, self._timeout = dict(SETTINGS), timeout
         self._url: str | None = None
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
 
@@ -129,12 +129,13 @@ class PostgresEngine(Engine):
         stored = {column: _stored(*types) for column, *types, _ in columns}
         return Relation(sql, stored, _alike((column, kind, collation) for column, kind, _, _, collation in columns))
 
-    def run(self, sql: str) -> "pa.Table":
-        """Return the result of one statement, sent so that there can be no second."""
+    def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
+        """Return the result of one statement, sent so that there can be no second; the database itself stops it."""
         connection = self._open()
-        settings = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
+        chosen = self._settings | _timeout(self._timeout, seconds)
+        settings = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(chosen))
         with connection.transaction(), connection.cursor() as cursor:
-            cursor.execute(f"SELECT {settings}", [word for pair in self._settings.items() for word in pair])
+            cursor.execute(f"SELECT {settings}", [word for pair in chosen.items() for word in pair])
             cursor.execute(sql.encode(), binary=True)
             return _table(cursor)
 
@@ -165,6 +166,14 @@ class PostgresEngine(Engine):
             )
         self._connection = connection
         return connection
+
+
+def _timeout(*limits: float | None) -> dict[str, str]:
+    """Return the setting of the shortest time that was given, if any."""
+    given = [limit for limit in limits if limit is not None]
+    if not given:
+        return {}
+    return {"statement_timeout": f"{min(max(1, int(min(given) * 1000)), 2**31 - 1)}ms"}
 
 
 def _stored(name: str, sort: str, schema: str) -> Stored:

@@ -13,6 +13,7 @@ from discreet.errors import InvalidParameter, MissingExtra
 from discreet.tables.dialects import Spark, Stored
 from discreet.tables.engines.engine import Engine, Relation
 from discreet.tables.engines.equality import folding
+from discreet.tables.engines.stopping import stopped_after
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +31,13 @@ SETTINGS = {
     "spark.sql.variable.substitute": "false",
 }
 """What gives SQL its meaning. Without the last, a text with a dollar and a brace would show settings of the machine."""
+
+REBASED = (
+    "spark.sql.avro.datetimeRebaseModeInRead",
+    "spark.sql.parquet.datetimeRebaseModeInRead",
+    "spark.sql.parquet.int96RebaseModeInRead",
+)
+"""How dates before 1582 are read."""
 
 STORED: dict[str, Stored] = {
     "boolean": "bool",
@@ -72,6 +80,9 @@ class SparkEngine(Engine):
                 self._session.conf.set(key, value)
         for key, value in SETTINGS.items():
             self._session.conf.set(key, value)
+        for key in REBASED:  # else an old date in a Parquet or Avro file may stop a query
+            if self._session.conf.get(key, "CORRECTED") == "EXCEPTION":
+                self._session.conf.set(key, "CORRECTED")
         self._views: list[str] = []
 
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
@@ -99,9 +110,15 @@ class SparkEngine(Engine):
         }
         return Relation(f"{self.dialect.identifier(database)}.{self.dialect.identifier(view)}", columns, alike)
 
-    def run(self, sql: str) -> "pa.Table":
-        """Return the result of a query."""
-        return self._session.sql(sql).toArrow()
+    def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
+        """Return the result of a query; its jobs have a name of their own, by which they are cancelled."""
+        context, tag = self._session.sparkContext, f"discreet_{uuid4().hex}"
+        context.addJobTag(tag)
+        try:
+            with stopped_after(seconds, lambda: context.cancelJobsWithTag(tag)):
+                return self._session.sql(sql).toArrow()
+        finally:
+            context.removeJobTag(tag)
 
     def close(self) -> None:
         """Take the views back; the user's session goes on."""

@@ -143,6 +143,7 @@ def union(values: Sequence[Typed]) -> Typed:
         enforced=all(x.enforced for x in some),
         nullable=any(x.nullable or x.kind is None for x in values),
         domain=domain,
+        length=max(x.length for x in some),
     )
 
 
