@@ -109,7 +109,7 @@ def test_no_data_set_makes_a_sound():
         (TABLE[:30], np.ones(30, dtype=int)),
         (np.array(strange), np.array([0, 1, 1, 0])),
         (TABLE[:4], np.array([nan, inf, 7, -1])),
-        (np.array([["a", None, 1], [1, 2, 3]], dtype=object), np.array(["yes", None], dtype=object)),
+        ([["a", None, 1], [1, 2, 3], [4]], ["yes", None, [1, 2]]),
         (pd.DataFrame(strange), pd.Series([0, 1, 1, 0])),
     )
     for delta in (0, 1e-5):
