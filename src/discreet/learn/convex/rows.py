@@ -6,6 +6,7 @@ that holds anything but finite numbers does not count: there is no error that co
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -148,8 +149,8 @@ def within_range(value: Real, name: str) -> Fraction:
 def as_numbers(table: Any, features: int | None = None) -> Floats:  # noqa: ANN401 - whatever numpy takes
     """Return a table of floats; what is no number becomes NaN, without a word. Only shape and types can be refused.
 
-    A row of a list that is no row, or has another length than ``features``, or than the first where that is not given,
-    is NaN throughout.
+    A row of a list that is no row, or has another length than ``features``, or than most where that is not given, is
+    NaN throughout.
 
     >>> as_numbers([[1, "a"], [2, 3], [4]])
     array([[ 1., nan],
@@ -200,12 +201,19 @@ def _listed(table: list[Any], features: int | None) -> Floats:
     rows = [_row(record) for record in table]
     width = features
     if width is None:
-        if not rows or rows[0] is None or _row(next(iter(rows[0]), None)) is not None:
-            raise _shape(features, np.asarray(table[:1], dtype=object).ndim)
-        width = len(rows[0])
+        width = _usual([-1 if row is None else len(row) for row in rows])
+        if width < 0:
+            raise _shape(features, 1)
+        if width and _usual([int(row is not None and bool(row) and _row(row[0]) is not None) for row in rows]):
+            raise _shape(features, 3)
     missing = [math.nan] * width
     found = [missing if row is None or len(row) != width else [_number(x) for x in row] for row in rows]
     return np.array(found, dtype=np.float64).reshape(len(found), width)
+
+
+def _usual(numbers: list[int]) -> int:
+    """Return the number that occurs most often, or -1 of none: one record among several alike does not change it."""
+    return Counter(numbers).most_common(1)[0][0] if numbers else -1
 
 
 def _row(record: Any) -> list[Any] | None:  # noqa: ANN401 - any record
