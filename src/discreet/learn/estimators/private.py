@@ -16,6 +16,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.accounting import Account, Budget, PrivacyLoss
+from discreet.accounting.large_delta import say_large_delta
 from discreet.errors import InvalidInput, InvalidParameter, UnboundedSensitivity
 from discreet.learn.convex.rows import as_numbers, single
 from discreet.noise.fast import Floats
@@ -55,6 +56,7 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     def charge(self, loss: PrivacyLoss) -> None:
         """Spend a loss, or refuse it; without a budget the caller keeps the books by ``loss_``."""
         budget = self.budget
+        say_large_delta(getattr(self, "delta", 0), getattr(self, "size", None), stacklevel=3)
         if budget is None:
             return
         if isinstance(budget, Budget):
