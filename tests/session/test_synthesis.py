@@ -18,7 +18,7 @@ from discreet.errors import BudgetExceeded, InvalidParameter, ReleaseFailed, Unb
 from discreet.ledger import Ledger
 from discreet.session.synthesis.result import Synthesis
 
-SMALL = {"sex": None, "age": {"bins": 4, "nulls": True}}
+SMALL = {"sex": {"nulls": True}, "age": {"bins": 4, "nulls": True}}
 RULE = "sex = 'f' OR age >= 37"
 
 
@@ -203,7 +203,7 @@ def accurate():
 
 @pytest.mark.parametrize("method", ["table", "independent", "tree", "adaptive", "bayes"])
 def test_a_column_that_is_declared_without_missing_values_has_none(method):
-    schema = {"sex": Values(["f", "m"]), "age": Bounds(0, 99), "income": Bounds(0, 100)}
+    schema = {"sex": dp.Values(["f", "m"]), "age": dp.Bounds(0, 99), "income": dp.Bounds(0, 100)}
     with session(schema=schema, unit=dp.Row()) as opened:
         told = opened.preview_synthesis(epsilon=0.5, columns=list(schema), method=method)
         made = opened.synthesize(epsilon=0.5, columns=list(schema), method=method)
@@ -256,7 +256,7 @@ def test_intervals_of_measured_tables_hold_the_truth():
     held, sexes = 0, people()["sex"].to_pylist()
     for _ in range(8):
         with session(unit=dp.Row()) as opened:
-            made = opened.synthesize(epsilon=1, columns={"sex": None, "born": {"nulls": True}}, method="independent", level=0.9)
+            made = opened.synthesize(epsilon=1, columns={"sex": {"nulls": True}, "born": None}, method="independent", level=0.9)
         held += sum(row["n_low"] <= sexes.count(row["sex"]) <= row["n_high"] for row in made.marginal("sex"))
     assert held >= 17  # of 24; fewer have a probability below 1e-3
 
