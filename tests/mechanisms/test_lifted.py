@@ -88,11 +88,11 @@ def test_functions_with_a_local_sensitivity_are_refused_with_the_way_to_release_
 
 
 def test_the_refusals_say_what_to_write():
-    with pytest.raises(InvalidParameter, match="releases whole ones. Use Laplace"):
+    with pytest.raises(InvalidParameter, match=r"releases whole ones\. Use Laplace"):
         Geometric(sensitivity=3, epsilon=1).of(Sum(bounds=(0, 3)), relation="add_remove")
-    with pytest.raises(InvalidParameter, match="chooses among several. Use Counts"):
+    with pytest.raises(InvalidParameter, match=r"chooses among several\. Use Counts"):
         Exponential(epsilon=1).of(Count(), relation="add_remove")
-    with pytest.raises(InvalidParameter, match="takes one. Use Count"):
+    with pytest.raises(InvalidParameter, match=r"takes one\. Use Count"):
         BoundedCount(size=3, epsilon=1).of(Histogram(bins=(1, 2)), relation="add_remove")
     with pytest.raises(InvalidParameter, match="a query is a function of records"):
         Laplace(sensitivity=1, epsilon=1).of("COUNT(*)", relation="add_remove")
