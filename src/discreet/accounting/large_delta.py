@@ -1,7 +1,7 @@
 """A delta that protects too little: said where a budget is opened, and where a model is fitted.
 
 A release that publishes each record as it is with probability delta is (0, delta)-DP. So a delta should be far below
-one over the number of people (Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, section 2.3).
+one over the number of people: Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, section 2.3.
 """
 
 import warnings
