@@ -44,7 +44,7 @@ class OneThread:
         with OneThread.lock:
             OneThread.held -= 1
             if not OneThread.held:
-                for (_, change), number in zip(settings(), OneThread.before, strict=True):
+                for (_number, change), number in zip(settings(), OneThread.before, strict=True):
                     change(number)
 
 
