@@ -53,6 +53,7 @@ bench: $(VENV)/.test-installed    ## speed beside the rivals, which live in thei
 	$(BIN)/python bench/synthetic.py
 	$(BIN)/python bench/multiplicative_weights.py
 	$(BIN)/python bench/learn_convex.py
+	$(BIN)/python bench/naive_bayes.py
 	$(BIN)/python bench/learn_cpu.py
 
 docs: $(VENV)/.docs-installed     ## the site, in site/

@@ -212,6 +212,7 @@ def main() -> None:
         return
     if options.quick:
         options.data, options.epsilon, options.releases, options.no_rivals = ["adult"], [1.0], 2, True
+    print(f"{os.cpu_count()} cores; threads of a BLAS: {os.environ.get('OPENBLAS_NUM_THREADS', 'as many as it takes')}")
     for name in options.data:
         race(name, options.epsilon, options.releases, options.seconds, not options.no_rivals)
 

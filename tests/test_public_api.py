@@ -7,8 +7,8 @@ import discreet
 
 NAMES = """
     STAT Account Answer BoundedCount Bounds Budget BudgetExceeded Column DiscreetError DiscreteGaussian Exponential
-    Forecast Gaussian Geometric InvalidInput InvalidParameter Laplace Ledger LedgerError MissingExtra NoTheorem
-    NoisyMax NotDurableWarning NotPrivateWarning PermuteAndFlip Person PrivacyLoss Quantile Query RandomRecord
+    Forecast Gaussian Geometric InvalidInput InvalidParameter Laplace LargeDeltaWarning Ledger LedgerError MissingExtra
+    NoTheorem NoisyMax NotDurableWarning NotPrivateWarning PermuteAndFlip Person PrivacyLoss Quantile Query RandomRecord
     RandomizedResponse RelationMismatch ReleaseFailed Request Row Schema Session Table UnboundedSensitivity
     UnknownKind Values Warner YesBiased __version__ audit calibrate clamped col compose correlation count
     count_distinct covariance crossover group lit max mean median min noise_multiplier parallel quantile quantiles

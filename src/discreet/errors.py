@@ -13,6 +13,7 @@
      ├── UnknownKind             a serialised record of a kind this version does not know
      └── MissingExtra            an optional package is not installed (also an ImportError)
 
+    LargeDeltaWarning            a UserWarning: a delta protects too little
     NotDurableWarning            a UserWarning: what is spent is kept in memory alone
     NotPrivateWarning            a UserWarning: what is made now carries no privacy guarantee
 
@@ -25,6 +26,7 @@ __all__ = [
     "InvalidInput",
     "InvalidParameter",
     "InvalidQuery",
+    "LargeDeltaWarning",
     "LedgerError",
     "MissingExtra",
     "NoTheorem",
@@ -91,6 +93,10 @@ class MissingExtra(DiscreetError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed. Run: pip install 'discreet[{extra}]'")
+
+
+class LargeDeltaWarning(UserWarning):
+    """A delta is not far below one over the number of people."""
 
 
 class NotDurableWarning(UserWarning):

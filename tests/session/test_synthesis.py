@@ -18,7 +18,7 @@ from discreet.errors import BudgetExceeded, InvalidParameter, ReleaseFailed, Unb
 from discreet.ledger import Ledger
 from discreet.session.synthesis.result import Synthesis
 
-SMALL = {"sex": None, "age": 4}
+SMALL = {"sex": {"nulls": True}, "age": {"bins": 4, "nulls": True}}
 RULE = "sex = 'f' OR age >= 37"
 
 
@@ -197,7 +197,20 @@ def test_a_person_moves_the_tally_by_her_records_at_most(relation):
 def accurate():
     """A copy of many columns at so large an epsilon that it is nearly exact."""
     with session(people(900), epsilon=10_000) as opened:
-        yield opened.synthesize(epsilon=5_000, columns=ALL, method="tree", constraints=[RULE])
+        columns = {name: {"nulls": True} if name == "city" else None for name in ALL}
+        yield opened.synthesize(epsilon=5_000, columns=columns, method="tree", constraints=[RULE])
+
+
+@pytest.mark.parametrize("method", ["table", "independent", "tree", "adaptive", "bayes"])
+def test_a_column_that_is_declared_without_missing_values_has_none(method):
+    schema = {"sex": dp.Values(["f", "m"]), "age": dp.Bounds(0, 99), "income": dp.Bounds(0, 100)}
+    with session(schema=schema, unit=dp.Row()) as opened:
+        told = opened.preview_synthesis(epsilon=0.5, columns=list(schema), method=method)
+        made = opened.synthesize(epsilon=0.5, columns=list(schema), method=method)
+        kept = opened.synthesize(epsilon=0.5, columns={"sex": {"nulls": True}, "age": 4}, method="table")
+    assert sum(table.null_count for table in made.to_arrow().columns) == 0
+    assert any("rows without a declared value of sex, age, income" in note for note in told.notes)
+    assert kept.to_arrow()["age"].null_count == 0
 
 
 def test_types_labels_and_nulls_are_restored(accurate):
@@ -243,7 +256,8 @@ def test_intervals_of_measured_tables_hold_the_truth():
     held, sexes = 0, people()["sex"].to_pylist()
     for _ in range(8):
         with session(unit=dp.Row()) as opened:
-            made = opened.synthesize(epsilon=1, columns=["sex", "born"], method="independent", level=0.9)
+            columns = {"sex": {"nulls": True}, "born": None}
+            made = opened.synthesize(epsilon=1, columns=columns, method="independent", level=0.9)
         held += sum(row["n_low"] <= sexes.count(row["sex"]) <= row["n_high"] for row in made.marginal("sex"))
     assert held >= 17  # of 24; fewer have a probability below 1e-3
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, exists, insert, select
 
 from discreet.accounting import Budget, PrivacyLoss
 from discreet.accounting.budget import Cost
+from discreet.accounting.large_delta import say_large_delta
 from discreet.errors import DiscreetError, InvalidParameter, LedgerError
 from discreet.ledger.account import LedgerAccount, answer_of, budget_of, budget_record, is_name
 from discreet.ledger.anchor import Anchor, anchor_of
@@ -244,6 +245,7 @@ class Ledger:
         return str(found)
 
     def _open(self, name: str, budget: Budget, who: str) -> Row[Any]:
+        say_large_delta(budget.delta, stacklevel=3)
         opened = budget.open()
         amount, failure = limit_in_units(Cost(opened.rule.limit, opened.rule.failures))
         body = {

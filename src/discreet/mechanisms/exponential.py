@@ -77,7 +77,7 @@ class BoundedCount(Faces):
     @property
     def domain(self) -> Shift:
         """Whole numbers that change by at most 1."""
-        return Shift(sensitivity=1, norm=1.0, whole=True)
+        return Shift(sensitivity=1, norm=1.0, whole=True, several=False)
 
     @property
     def loss(self) -> PrivacyLoss:

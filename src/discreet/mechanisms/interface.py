@@ -22,13 +22,15 @@ Q_contra = TypeVar("Q_contra", contravariant=True)
 class Shift:
     """Values, computed elsewhere, that neighbours change by at most ``sensitivity`` in the Lp norm ``norm``.
 
-    With ``monotone`` no two entries move in opposite directions.
+    With ``monotone`` no two entries move in opposite directions. ``several`` says that a vector is needed, or with
+    False that one number is.
     """
 
     sensitivity: Real
     norm: float = 1.0
     whole: bool = False
     monotone: bool = False
+    several: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from discreet.errors import InvalidParameter, NoTheorem
 from discreet.exact import finite, show
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Mechanism, Records, Shift
+from discreet.sensitivity.smooth import Function
 from discreet.units import Relation, check_relation
 
 __all__ = ["Lifted", "lift"]
@@ -34,6 +35,7 @@ class Lifted(Faces):
         domain = self.mechanism.domain
         if not isinstance(domain, Shift):
             raise InvalidParameter("only a mechanism on values can be lifted; this one already takes records.")
+        _check_query(self.mechanism, domain, self.query)
         if domain.monotone and self.relation == "replace_one":
             raise NoTheorem(
                 "monotone scores all move the same way, and a replaced record may raise some and lower others. Write "
@@ -78,6 +80,25 @@ class Lifted(Faces):
     def error(self, beta: float = 0.05, **options: Any) -> Any:  # noqa: ANN401 - whatever the mechanism promises
         """Return the mechanism's error, about the query's exact answer."""
         return self.mechanism.error(beta, **options)  # type: ignore[attr-defined]
+
+
+def _check_query(mechanism: object, domain: Shift, query: object) -> None:
+    """Refuse what could only fail when records are there: no function, or answers that the mechanism cannot release."""
+    name, asked = type(mechanism).__name__, type(query).__name__
+    if isinstance(query, Function):
+        raise InvalidParameter(
+            f"{asked} knows how far it moves near each data set, and {name} adds the same noise on all of them. Write "
+            f"smooth_noise({asked.lower()}, ...), which adds what each data set needs."
+        )
+    if not callable(query):
+        raise InvalidParameter(f"a query is a function of records, such as Count(), got {asked}.")
+    answers = getattr(query, "answers", None)
+    if domain.whole and answers == "number":
+        raise InvalidParameter(f"{asked} answers with a real number, and {name} releases whole ones. Use Laplace.")
+    if domain.several and answers in ("count", "number"):
+        raise InvalidParameter(f"{asked} answers with one number, and {name} chooses among several. Use Counts.")
+    if domain.several is False and answers == "counts":
+        raise InvalidParameter(f"{asked} answers with several numbers, and {name} takes one. Use Count.")
 
 
 def lift(mechanism: Mechanism[Any, Any], query: Callable[[Sequence[Any]], Any], relation: str) -> Lifted:

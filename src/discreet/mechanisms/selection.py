@@ -1,7 +1,7 @@
 """What the mechanisms that choose a candidate share: exact scores, exact races."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -58,7 +58,7 @@ class Selection(Faces):
     @property
     def domain(self) -> Shift:
         """Vectors of scores, each of which changes by at most the sensitivity."""
-        return Shift(sensitivity=self.sensitivity, norm=math.inf, monotone=self.monotone)
+        return Shift(sensitivity=self.sensitivity, norm=math.inf, monotone=self.monotone, several=True)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -95,7 +95,11 @@ def choose(density: Racing, scores: Scores, rate: Fraction) -> int:
 
 def read_scores(scores: Scores) -> npt.NDArray[np.generic]:
     """Return a vector of exact scores."""
-    values = read_reals(list(scores) if not isinstance(scores, np.ndarray) else scores)
+    if not isinstance(scores, np.ndarray):
+        if not isinstance(scores, Iterable):
+            raise InvalidInput("scores must be a vector with at least one candidate.")
+        scores = list(scores)
+    values = read_reals(scores)
     if values.ndim != 1 or not values.size:
         raise InvalidInput("scores must be a vector with at least one candidate.")
     return values

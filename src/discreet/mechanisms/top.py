@@ -64,7 +64,7 @@ class TopK(Selection):
 
     def release(self, counts: Scores, /) -> tuple[int, ...]:
         """Return k positions, or all of them if there are fewer."""
-        if len(counts) == 0:
+        if hasattr(counts, "__len__") and not len(counts):
             return ()
         values = _read(counts)
         starts, numbers = head_starts(values, self.rate), values.tolist()

@@ -6,6 +6,7 @@ Only what is declared is looked at: sizes, bounds, budgets.
 from collections.abc import Iterator
 from fractions import Fraction
 
+from discreet.accounting.large_delta import too_large
 from discreet.publishing.entry import Entry
 from discreet.publishing.file import ReleaseFile
 from discreet.session.columns import Column
@@ -22,6 +23,11 @@ def about_delta(file: ReleaseFile) -> Iterator[str]:
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, section 2.3.
     """
     size, delta = file.dataset.size, file.budget.delta
+    if size is None and too_large(delta):
+        yield (
+            f"delta {above(float(delta))} is large for any number of people: it would allow to publish each of them as "
+            "they are with that probability. Write delta: 1e-6 or less, and dataset: size."
+        )
     if size is not None and delta * 10 * size > 1:
         limit = Fraction(1, 100 * size)
         yield (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
@@ -32,6 +32,7 @@ class Count:
     """
 
     where: Predicate | None = None
+    answers: ClassVar[str] = "count"
 
     def __post_init__(self) -> None:
         if self.where is not None and not callable(self.where):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ class Counts:
 
     wheres: tuple[Predicate, ...]
     size: int | None = None
+    answers: ClassVar[str] = "counts"
 
     def __post_init__(self) -> None:
         wheres: object = self.wheres

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ class Histogram:
 
     bins: tuple[Hashable, ...]
     by: Callable[[Any], object] | None = None
+    answers: ClassVar[str] = "counts"
 
     def __post_init__(self) -> None:
         bins: object = self.bins

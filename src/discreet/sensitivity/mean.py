@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from discreet.exact import Real
 from discreet.sensitivity.grid import Bounds, Grid, total
@@ -33,6 +34,7 @@ class Mean:
     bounds: Bounds | None = None
     size: int
     grid: Real | None = None
+    answers: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
         self._grid()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from discreet.errors import InvalidParameter, RelationMismatch
 from discreet.exact import Real
@@ -51,6 +51,7 @@ class Restricted:
     distance: Callable[[Any, Any], Real] | None = None
     values: tuple[Fraction, ...] = field(init=False, repr=False)
     rate: Fraction = field(init=False, repr=False)
+    answers: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
         check_relation(self.relation)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
@@ -38,6 +39,7 @@ class Sum:
     bounds: Bounds | None = None
     grid: Real | None = None
     center: bool = False
+    answers: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
         self._grid()

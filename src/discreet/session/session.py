@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from discreet.accounting import Account, Budget, PrivacyLoss
+from discreet.accounting.large_delta import say_large_delta
 from discreet.errors import BudgetExceeded, InvalidParameter
 from discreet.exact import Real, upward
 from discreet.ledger.purpose import Purpose
@@ -122,6 +123,8 @@ class Session:
         if isinstance(unit, Person) and not isinstance(unit.key, str):
             raise InvalidParameter("persons in a table are named by a column: write dp.Person('user_id', ...).")
         self._unit = unit
+        if isinstance(budget, Budget):
+            say_large_delta(budget.delta)
         self._account = budget.open() if isinstance(budget, Budget) else budget
         key = str(unit.key) if isinstance(unit, Person) else None
         settings = {"memory": memory, "threads": threads}

@@ -64,6 +64,7 @@ from discreet.synthetic.graphical.measured import Measured
 from discreet.synthetic.graphical.model import GraphicalModel
 from discreet.synthetic.known import Determined, Known, Zeros, known
 from discreet.synthetic.merging import merging
+from discreet.synthetic.one_thread import OneThread
 from discreet.synthetic.operators.operator import positive_size
 from discreet.synthetic.parts import choice_of, noise_of, touched, worst_pair
 from discreet.synthetic.records import check_records
@@ -254,7 +255,8 @@ class AdaptiveTables(Faces):
         if seconds is not None and not seconds >= 0:
             raise InvalidParameter(f"seconds are a number from 0 on, or None, got {seconds!r}.")
         tally = self.known.records(tallied(records, self.sizes))
-        return self.known.completed(_Run(self, tally, seconds, progress).model())
+        with OneThread():
+            return self.known.completed(_Run(self, tally, seconds, progress).model())
 
     def round_parts(self, rho: Fraction, largest: int) -> tuple[Exponential, DiscreteGaussian]:
         """Return choice and measurement of a round that costs rho, for scores with a largest weight."""

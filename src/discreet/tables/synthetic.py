@@ -32,10 +32,11 @@ class Cut:
     """How a column is cut into few values: equal ``bins``, ``edges``, private ``quantiles``, or ``values``.
 
     ``categories`` lets the values that enough people have be found privately, so many at most. Where ``nulls`` is
-    false, rows without a value are left out; otherwise a missing value is a value of its own.
+    false, rows without a value are left out; where it is true, a missing value is a value of its own. By default it is
+    what the schema declares: a list of values has a missing one if None is listed, and bounds have none.
 
     >>> Cut(bins=10)
-    Cut(bins=10, edges=None, quantiles=None, values=None, categories=None, nulls=True)
+    Cut(bins=10, edges=None, quantiles=None, values=None, categories=None, nulls=None)
     """
 
     bins: int | None = None
@@ -43,7 +44,7 @@ class Cut:
     quantiles: int | None = None
     values: tuple[Value, ...] | None = None
     categories: int | None = None
-    nulls: bool = True
+    nulls: bool | None = None
 
     def __post_init__(self) -> None:
         said = [name for name in WORDS[:-1] if getattr(self, name) is not None]
@@ -53,7 +54,7 @@ class Cut:
             count = getattr(self, name)
             if count is not None and (type(count) is not int or not 1 <= count <= MOST_BINS):
                 raise InvalidParameter(f"{name} is a whole number from 1 to {MOST_BINS:,}.")
-        if type(self.nulls) is not bool:
+        if self.nulls is not None and type(self.nulls) is not bool:
             raise InvalidParameter("nulls is True or False: is a missing value a value of its own?")
         edges = self.edges
         if edges is not None and (len(edges) < 2 or any(a >= b for a, b in pairwise(edges))):
@@ -66,7 +67,7 @@ def cut_of(name: str, asked: object) -> Cut:
     """Return how a column shall be cut, from what somebody wrote.
 
     >>> cut_of("age", 10).bins, cut_of("age", {"quantiles": 8}).quantiles, cut_of("sex", None)
-    (10, 8, Cut(bins=None, edges=None, quantiles=None, values=None, categories=None, nulls=True))
+    (10, 8, Cut(bins=None, edges=None, quantiles=None, values=None, categories=None, nulls=None))
     """
     if isinstance(asked, Cut):
         return asked

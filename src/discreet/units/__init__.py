@@ -6,8 +6,9 @@ True
 False
 """
 
+from discreet.units.numeric import check_numeric
 from discreet.units.records import frozen, multiset, records
 from discreet.units.relation import Relation, check_relation
 from discreet.units.unit import Person, Row
 
-__all__ = ["Person", "Relation", "Row", "check_relation", "frozen", "multiset", "records"]
+__all__ = ["Person", "Relation", "Row", "check_numeric", "check_relation", "frozen", "multiset", "records"]

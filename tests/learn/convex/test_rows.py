@@ -37,13 +37,18 @@ def test_rows_without_finite_numbers_do_not_count():
     rows = Rows(features=2, norm=1)
     strange = [[1, 0], [float("nan"), 0], [float("inf"), 0], ["text", 0], [None, 0], [10**400, 0], [{}, 0]]
     assert len(rows.read(strange)) == 1
-    assert len(rows.read(pd.DataFrame(strange))) == 1
+    assert len(rows.read([*strange, [1], [1, 0, 0], [], None, "ab"])) == 1
+    assert len(rows.read(pd.DataFrame([[1, 0], [float("nan"), 0], [float("inf"), 0]]))) == 1
+    assert rows.read([]).shape == (0, 2)
     assert len(rows.read(np.zeros((0, 2)))) == 0
 
 
 def test_only_the_shape_is_refused():
     with pytest.raises(InvalidInput, match="2 columns"):
-        Rows(features=2, norm=1).read([[1, 2, 3]])
+        Rows(features=2, norm=1).read(np.array([[1, 2, 3]]))
+    for table in (pd.DataFrame([[1, "a"], [2, 3]]), np.array([["1", "2"]]), np.array([[1, None]], dtype=object)):
+        with pytest.raises(InvalidInput, match="declared to hold"):
+            Rows(features=2, norm=1).read(table)
     with pytest.raises(InvalidParameter):
         Rows(features=2, norm=0)
     with pytest.raises(InvalidParameter):

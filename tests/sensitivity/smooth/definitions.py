@@ -62,7 +62,7 @@ def by_persons(domain, persons, rows, fixed):
     return World(data_sets, apart)
 
 
-def flaws(world, vicinities, betas=(0.05, 0.4, 2.0), *, exact, most=None, inside=None):
+def flaws(world, vicinities, betas=(0, 0.05, 0.4, 2.0), *, exact, most=None, inside=None):
     """Return in words what is wrong with vicinities of all data sets of a world; nothing, if all is well.
 
     ``inside`` marks the data sets whose neighbours are all in the world too. Exact levels must equal the definition,

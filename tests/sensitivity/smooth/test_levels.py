@@ -8,7 +8,8 @@ import pytest
 
 from discreet.errors import InvalidParameter
 from discreet.sensitivity.graphs import Triangles
-from discreet.sensitivity.smooth import Levels, Median, PopulationVariance, Sum, WeightedQuantile
+from discreet.sensitivity.smooth import ROUNDING, Levels, Median, PopulationVariance, Sum, WeightedQuantile
+from discreet.sensitivity.smooth.levels import LEAST
 
 NUMBERS = Median(bounds=(0, 9)).at([1, 2, 3])
 SEEN = [
@@ -38,6 +39,18 @@ def test_what_is_no_bound_or_no_distance_is_refused(seen):
         with pytest.raises(InvalidParameter, match="distance"):
             seen.local(distance)
     assert seen.local(np.int8(3)) == seen.local(3) <= seen.local(2**70) == seen.local(2**200)
+
+
+@pytest.mark.parametrize("seen", SEEN, ids=lambda seen: type(seen).__name__)
+def test_the_slowest_and_the_fastest_decay(seen):
+    """Without any, it is the largest level of all: the global sensitivity."""
+    most = max(seen.local(k) for k in range(2000))
+    assert most <= seen.smooth(0) <= most * (1 + 2 * ROUNDING)
+    assert seen.smooth(0) >= seen.smooth(2.0**-900) >= most
+    assert max(seen.local(), LEAST) <= seen.smooth(2**900) <= max(seen.local() * (1 + 2 * ROUNDING), LEAST)
+    for beta in (-1, Fraction(-1, 10**400), math.nan, math.inf, None, True, "1"):
+        with pytest.raises(InvalidParameter, match="beta"):
+            seen.smooth(beta)
 
 
 def test_nobody_can_change_them():

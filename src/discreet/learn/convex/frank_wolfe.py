@@ -15,7 +15,6 @@ import numpy as np
 from discreet.accounting import PrivacyLoss, calibrate
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, positive, upward
-from discreet.learn.convex.exact_sums import UNIT, exact_products, truncated
 from discreet.learn.convex.model import Fit
 from discreet.learn.convex.rows import Examples
 from discreet.learn.convex.rowwise import by_columns, products
@@ -64,10 +63,9 @@ class FrankWolfe(Fit):
         examples = Examples(by_columns(examples.rows), examples.targets)
         w = np.zeros(self.rows.width)
         for step in range(self.steps):
-            slopes = self.loss_function.slope(products(examples.rows, w), examples.targets)
-            most = float(self.loss_function.lipschitz)
-            clipped = truncated(np.clip(np.nan_to_num(slopes), -most, most))[:, None]
-            sums = exact_products(examples.rows, clipped, most=self.rows.tallest * self.loss_function.lipschitz)[:, 0]
+            with np.errstate(all="ignore"):
+                slopes = self.loss_function.slope(products(examples.rows, w), examples.targets)
+            sums = self.slopes.sums(examples.rows, slopes[:, None], tallest=self.rows.tallest)[:, 0]
             scores = [-int(s) for s in sums] + [int(s) for s in sums]
             corner = choice.release(scores)
             length = 2 / (step + 2)
@@ -78,7 +76,7 @@ class FrankWolfe(Fit):
 
 @lru_cache(maxsize=64)
 def _one_choice(fit: FrankWolfe) -> Exponential:
-    sensitivity = fit.turns * fit.loss_function.lipschitz * fit.rows.tallest / UNIT
+    sensitivity = fit.turns * fit.loss_function.lipschitz * fit.rows.tallest / fit.slopes.unit
     if fit.delta:
         scale = calibrate(lambda s: fit.steps * PrivacyLoss.bounded_range(1 / Fraction(s)), fit.epsilon, fit.delta)
         return Exponential(epsilon=1 / Fraction(scale), sensitivity=sensitivity)

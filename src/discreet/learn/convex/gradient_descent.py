@@ -19,7 +19,7 @@ import numpy as np
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, positive, upward
-from discreet.learn.convex.exact_sums import UNIT, exact_products, truncated, whole
+from discreet.learn.convex.exact_sums import whole
 from discreet.learn.convex.model import Fit
 from discreet.learn.convex.rows import Examples
 from discreet.learn.convex.rowwise import by_columns, products
@@ -89,7 +89,7 @@ class GradientDescent(Fit):
         w = ahead = np.zeros((self.rows.width, k))
         kept = np.zeros_like(w)
         for step in range(self.steps):
-            noisy = noise.release(whole(self._sum(examples, ahead))) * float(UNIT)
+            noisy = noise.release(whole(self._sum(examples, ahead))) * float(self.slopes.unit)
             before, w = w, ahead - length * (noisy + float(self.strength) * ahead)
             ahead = w + step / (step + 3) * (w - before)
             if step >= self.steps // 2:
@@ -103,14 +103,12 @@ class GradientDescent(Fit):
             predictions = np.nan_to_num(products(examples.rows, w), nan=0.0, posinf=1e300, neginf=-1e300)
             given = predictions if self.outputs > 1 else predictions[:, 0]
             slopes = self.loss_function.slope(given, examples.targets).reshape(len(examples), self.outputs)
-        most = float(self.loss_function.lipschitz)
-        slopes = truncated(np.clip(np.nan_to_num(slopes), -most, most))
-        return exact_products(examples.rows, slopes, most=self.rows.tallest * self.loss_function.lipschitz)
+        return self.slopes.sums(examples.rows, slopes, tallest=self.rows.tallest)
 
 
 @lru_cache(maxsize=64)
 def _noise(fit: GradientDescent) -> Gaussian:
     whole_budget = Gaussian(sensitivity=1, epsilon=fit.epsilon, delta=fit.delta)
-    sensitivity = fit.turns * fit.lipschitz / UNIT
+    sensitivity = fit.turns * fit.lipschitz / fit.slopes.unit
     sigma = upward(Fraction(whole_budget.sigma) * sensitivity * Fraction(math.sqrt(fit.steps) * (1 + 1e-15)))
     return Gaussian(sensitivity=sensitivity, sigma=sigma)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from flint import arb
 
 from discreet.exact import Real, ball, positive, show
+from discreet.learn.convex.rows import within_range
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 
@@ -108,7 +109,7 @@ class HuberHinge:
     lipschitz: ClassVar[Fraction] = Fraction(1)
 
     def __post_init__(self) -> None:
-        positive(self.width, "width")
+        within_range(positive(self.width, "width"), "width")
         store(self, width=self.width)
 
     def __repr__(self) -> str:
@@ -159,8 +160,9 @@ class Huber:
     smoothness: ClassVar[Fraction] = Fraction(1)
 
     def __post_init__(self) -> None:
-        positive(self.width, "width")
-        positive(Fraction(self.bounds[1]) - Fraction(self.bounds[0]), "the width of the bounds")
+        within_range(positive(self.width, "width"), "width")
+        low, high = (within_range(end, "an end of the bounds") for end in self.bounds)
+        positive(high - low, "the width of the bounds")
         store(self, width=self.width)
 
     @property

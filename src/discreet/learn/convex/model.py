@@ -16,9 +16,10 @@ import numpy as np
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, positive, probability, show, upward
+from discreet.learn.convex.exact_sums import SlopeGrid
 from discreet.learn.convex.losses import Loss
 from discreet.learn.convex.objective import Objective
-from discreet.learn.convex.rows import Examples, Rows, one_column
+from discreet.learn.convex.rows import Examples, Rows, one_column, within_range
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
@@ -51,6 +52,7 @@ class Fit(Faces, ABC):
         check_relation(self.relation)
         positive(self.epsilon, "epsilon")
         probability(self.delta, "delta", zero=True)
+        within_range(positive(self.loss_function.lipschitz, "the Lipschitz constant"), "the Lipschitz constant")
         store(self, epsilon=self.epsilon, delta=self.delta)
         if type(self.size) is not int or not 1 <= self.size <= MOST_SIZE:
             raise InvalidParameter(f"size must be a whole number from 1 to {MOST_SIZE}, about how many records.")
@@ -68,6 +70,11 @@ class Fit(Faces, ABC):
     def smoothness(self) -> Fraction:
         """The largest eigenvalue of the second derivative of one record."""
         return self.loss_function.smoothness * self.rows.reach**2
+
+    @property
+    def slopes(self) -> SlopeGrid:
+        """How slopes of the loss are rounded and summed."""
+        return SlopeGrid(Fraction(self.loss_function.lipschitz))
 
     @property
     def turns(self) -> int:

@@ -20,7 +20,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, ball, positive, probability, show, up, upward
 from discreet.learn.convex.exact_sums import UNIT, exact_products, truncated, whole
-from discreet.learn.convex.rows import Rows, one_column
+from discreet.learn.convex.rows import Rows, one_column, within_range
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.interface import Records
@@ -57,7 +57,10 @@ class Moments(Faces):
         positive(self.epsilon, "epsilon")
         probability(self.delta, "delta", zero=True)
         store(self, epsilon=self.epsilon, delta=self.delta)
-        if self.bounds is not None and not Fraction(self.bounds[0]) < Fraction(self.bounds[1]):
+        if self.bounds is None:
+            return
+        low, high = (within_range(end, "an end of the bounds") for end in self.bounds)
+        if not low < high:
             raise InvalidParameter("bounds are a pair (low, high) with low below high.")
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ that holds anything but finite numbers does not count: there is no error that co
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,18 +15,22 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput, InvalidParameter
-from discreet.exact import Real, ball, positive, show, up
+from discreet.exact import Real, ball, finite, positive, show, up
 from discreet.learn.convex.rowwise import squared_lengths
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
 from discreet.quietly import quietly
+from discreet.units import check_numeric
 
-__all__ = ["GRID", "GRID_BITS", "Examples", "Rows", "as_numbers", "one_column"]
+__all__ = ["GRID", "GRID_BITS", "LARGEST", "Examples", "Rows", "as_numbers", "one_column", "single", "within_range"]
 
 GRID_BITS = 20
 GRID: float = 2.0**-GRID_BITS
 SHORTER: float = 1 - 2.0**-40
 """More than what float64 errs by in a norm of up to 2^12 columns: 2^-53 for each operation."""
+
+LARGEST: int = 1 << 100
+"""What is declared lies between its inverse and this: float64 then holds all that is computed from it."""
 
 MOST_FEATURES = 1 << 12
 MOST_INTERCEPT = 16
@@ -61,7 +66,7 @@ class Rows:
     def __post_init__(self) -> None:
         if type(self.features) is not int or not 1 <= self.features <= MOST_FEATURES:
             raise InvalidParameter(f"features must be a whole number from 1 to {MOST_FEATURES}, got {self.features!r}.")
-        positive(self.norm, "norm")
+        within_range(positive(self.norm, "norm"), "norm")
         if self.shape not in ("ball", "box"):
             raise InvalidParameter(f'shape must be "ball" or "box", got {self.shape!r}.')
         constant = Fraction(self.intercept)
@@ -129,39 +134,105 @@ class Rows:
         return np.hstack([rows, np.full((len(rows), 1), float(self.intercept))])
 
 
-def as_numbers(table: Any, features: int | None = None) -> Floats:  # noqa: ANN401 - whatever numpy takes
-    """Return a table of floats; what is no number becomes NaN, without a word. Only its shape can be refused.
+def within_range(value: Real, name: str) -> Fraction:
+    """Return a declared number exactly if it is 0 or its size lies between 2^-100 and 2^100, or refuse it.
 
-    >>> as_numbers([[1, "a"], [2, 3]])
-    array([[ 1., nan],
-           [ 2.,  3.]])
+    >>> within_range(0.5, "width")
+    Fraction(1, 2)
     """
-    array = table.to_numpy() if hasattr(table, "to_numpy") else np.asarray(table, dtype=_plain_type(table))
+    exact = finite(value, name)
+    if exact and not Fraction(1, LARGEST) <= abs(exact) <= LARGEST:
+        raise InvalidParameter(f"{name} must lie between 2^-100 and 2^100 in size, or be 0. Use another unit of it.")
+    return exact
+
+
+def as_numbers(table: Any, features: int | None = None) -> Floats:  # noqa: ANN401 - whatever numpy takes
+    """Return a table of floats; what is no number becomes NaN, without a word. Only shape and types can be refused.
+
+    A row of a list that is no row, or has another length than ``features``, or than most where that is not given, is
+    NaN throughout.
+
+    >>> as_numbers([[1, "a"], [2, 3], [4]])
+    array([[ 1., nan],
+           [ 2.,  3.],
+           [nan, nan]])
+    """
+    if not hasattr(table, "__array__"):
+        return _listed(list(table), features)
+    check_numeric(table)
+    array = np.asarray(table)
     if array.ndim != 2 or (features is not None and array.shape[1] != features):
-        wanted = "a table of rows" if features is None else f"a table of {features} columns"
-        raise InvalidInput(f"{wanted} is needed, got an array of {array.ndim} dimensions. Reshape your data.")
+        raise _shape(features, array.ndim)
+    return _floats(array)
+
+
+def one_column(values: Any) -> Floats:  # noqa: ANN401 - whatever numpy takes
+    """Return one number for each record; what is no number becomes NaN, without a word.
+
+    >>> one_column([1, "a", [3], [4, 5]])
+    array([ 1., nan,  3., nan])
+    """
+    if not hasattr(values, "__array__"):
+        return np.array([_number(single(value)) for value in values], dtype=np.float64)
+    check_numeric(values, "a column")
+    array = np.asarray(values)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] != 1:
+        raise InvalidInput("one target for each row is needed, in one column.")
+    return _floats(array)[:, 0]
+
+
+def single(value: Any) -> Any:  # noqa: ANN401 - any record
+    """Return the entry of a row of one, and anything else as it is."""
+    row = _row(value)
+    return row[0] if row is not None and len(row) == 1 else value
+
+
+def _floats(array: npt.NDArray[Any]) -> Floats:
     if array.dtype.kind in "biuf":
         with np.errstate(all="ignore"):  # a long double may be too large
             return np.asarray(array, dtype=np.float64)
     return np.array([[_number(x) for x in row] for row in array.tolist()], dtype=np.float64).reshape(array.shape)
 
 
-def one_column(values: Any) -> Floats:  # noqa: ANN401 - whatever numpy takes
-    """Return one number for each record; what is no number becomes NaN, without a word.
+def _listed(table: list[Any], features: int | None) -> Floats:
+    """Return a list of rows as floats, each row read by itself."""
+    rows = [_row(record) for record in table]
+    width = features
+    if width is None:
+        width = _usual([-1 if row is None else len(row) for row in rows])
+        if width < 0:
+            raise _shape(features, 1)
+        if width and _usual([int(row is not None and bool(row) and _row(row[0]) is not None) for row in rows]):
+            raise _shape(features, 3)
+    missing = [math.nan] * width
+    found = [missing if row is None or len(row) != width else [_number(x) for x in row] for row in rows]
+    return np.array(found, dtype=np.float64).reshape(len(found), width)
 
-    >>> one_column([1, "a"])
-    array([ 1., nan])
-    """
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values, dtype=_plain_type(values))
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2 or array.shape[1] != 1:
-        raise InvalidInput("one target for each row is needed, in one column.")
-    return as_numbers(array)[:, 0]
+
+def _usual(numbers: list[int]) -> int:
+    """Return the number that occurs most often, or -1 of none: one record among several alike does not change it."""
+    return Counter(numbers).most_common(1)[0][0] if numbers else -1
 
 
-def _plain_type(table: Any) -> npt.DTypeLike | None:  # noqa: ANN401
-    return None if hasattr(table, "dtype") or hasattr(table, "__array__") else object
+def _row(record: Any) -> list[Any] | None:  # noqa: ANN401 - any record
+    """Return the entries of a record that is a row, read as its kind is and not as a class of its own may say."""
+    kind = type(record)
+    if issubclass(kind, list):
+        return list(list.__iter__(record))
+    if issubclass(kind, tuple):
+        return list(tuple.__iter__(record))
+    if kind is np.ndarray and record.ndim:
+        return list(record)
+    if issubclass(kind, int | float | str):
+        return None
+    return quietly(lambda: list(np.asarray(record)) if hasattr(kind, "__array__") else None, otherwise=None)
+
+
+def _shape(features: int | None, dimensions: int) -> InvalidInput:
+    wanted = "a table of rows" if features is None else f"a table of {features} columns"
+    return InvalidInput(f"{wanted} is needed, got an array of {dimensions} dimensions. Reshape your data.")
 
 
 def _number(value: object) -> float:

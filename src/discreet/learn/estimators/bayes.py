@@ -1,6 +1,10 @@
 """Private Gaussian naive Bayes: means and variances of columns within each class.
 
-Vaidya, Shafiq, Basu and Hong, "Differentially Private Naive Bayes Classification", WI 2013.
+Vaidya, Shafiq, Basu and Hong, "Differentially Private Naive Bayes Classification", WI 2013, for the sums that are
+released. What is made of them is free, and decides how good a model is: a variance that noise made small would let one
+column outvote all others. So a variance is at least what the noise explains; where classes differ by no more than the
+noise, they share what all of them have in common (Efron and Morris, JASA 1975); and a class is as wide as its records
+and the noise of its mean together.
 """
 
 from typing import Any, Self
@@ -15,7 +19,7 @@ from discreet.learn.estimators.boxes import box_of
 from discreet.learn.estimators.grouped_sums import GroupedSums
 from discreet.learn.estimators.linear import labels_of
 from discreet.learn.estimators.private import Private, coded, declared, rows_of
-from discreet.learn.estimators.scaler import mean_and_variance
+from discreet.learn.estimators.scaler import SMALLEST, spread
 from discreet.noise.fast import Floats
 from discreet.units import Relation
 
@@ -70,10 +74,9 @@ class GaussianNB(ClassifierMixin, Private):  # type: ignore[misc]  # scikit-lear
         self.charge(plan.loss)
         rows, counts = box.read(X)
         sums = plan.release((np.hstack([rows, rows * rows, np.ones((len(rows), 1))]), places[counts]))
-        found = [mean_and_variance(one, plan.deviation) for one in sums]
-        self.theta_ = box.back(np.array([mean for mean, _ in found]))
-        self.var_ = np.array([variance for _, variance in found]) * box.half**2
-        people = np.maximum(sums[:, -1], 1.0)
+        means, variances, people = normals(sums, plan.deviation)
+        self.theta_ = box.back(means)
+        self.var_ = variances * box.half**2
         self.class_prior_ = people / people.sum()
         self.classes_ = names
         self.loss_ = plan.loss
@@ -97,3 +100,34 @@ class GaussianNB(ClassifierMixin, Private):  # type: ignore[misc]  # scikit-lear
         places = np.argmax(self.predict_log_proba(X), axis=1)
         found: npt.NDArray[Any] = self.classes_[places]
         return found
+
+
+def normals(sums: Floats, deviation: float) -> tuple[Floats, Floats, Floats]:
+    """Return means and variances of columns within each class, inside [-1, 1], and how many records classes have.
+
+    A row of sums is that of a class: of its numbers, of their squares and of ones, with noise of a given deviation.
+
+    >>> means, variances, people = normals(np.array([[-2.0, 2.0, 4.0], [2.0, 2.0, 4.0]]), 0.0)
+    >>> means.tolist(), variances.tolist(), people.tolist()
+    ([[-0.5], [0.5]], [[0.25], [0.25]], [4.0, 4.0])
+    """
+    counts = sums[:, -1]
+    usual = float(counts.mean())
+    apart = max(0.0, float(((counts - usual) ** 2).sum()) / (len(sums) - 1) - deviation**2)
+    people = np.maximum(usual + kept(apart, deviation**2) * (counts - usual), max(deviation, 1.0))
+    found = [spread(one, float(count), deviation) for one, count in zip(sums, people, strict=True)]
+    mean, variance, error = (np.array(part) for part in zip(*found, strict=True))
+    share = (people / people.sum())[:, None]
+    common = (share * variance).sum(axis=0)
+    common = np.clip(np.maximum(common, np.sqrt(((share * error) ** 2).sum(axis=0))), SMALLEST**2, 1.0)
+    differ = max(0.0, float(((variance - common) ** 2 - error**2).sum())) / (len(sums) * float((common**2).sum()))
+    weight = kept(min(differ, 1.0) * common**2, error**2)
+    own = common + weight * (variance - common)
+    wide = np.clip(np.maximum(own, np.sqrt(weight) * error), SMALLEST**2, 1.0)
+    return mean, wide + (deviation / people[:, None]) ** 2 * (1 + mean**2), people
+
+
+def kept(signal: Any, noise: Any) -> Any:  # noqa: ANN401 - numbers or arrays of them
+    """Return which part of a difference is kept, where differences have one variance and their noise another."""
+    whole = signal + noise
+    return np.divide(signal, whole, out=np.ones_like(whole, dtype=np.float64), where=np.asarray(whole) > 0)

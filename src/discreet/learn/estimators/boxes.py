@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
-from discreet.learn.convex.rows import as_numbers
+from discreet.learn.convex.rows import LARGEST, as_numbers
 from discreet.learn.estimators.private import declared
 from discreet.noise.fast import Floats
 
@@ -48,11 +48,17 @@ def box_of(bounds: Any, features: int) -> Box:  # noqa: ANN401 - a pair of numbe
     [0.5, 0.5, 0.5]
     """
     pair = declared(bounds, "bounds", "bounds=(0, 1), or a pair of lists with an entry for each column")
-    refusal = f"bounds must be a pair (low, high) of finite numbers, or of lists of {features}, with low below high."
+    refusal = (
+        f"bounds must be a pair (low, high) of numbers, or of lists of {features}, of at most 2^100 in size, with low "
+        "below high by at least 2^-99. Use another unit of the data."
+    )
     try:
         low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), (features,)) for end in pair)
     except (TypeError, ValueError):
         raise InvalidParameter(refusal) from None
-    if not (np.isfinite(low) & np.isfinite(high) & (low < high) & np.isfinite(high - low)).all():
+    with np.errstate(all="ignore"):
+        half = (high - low) / 2
+        known = (np.abs(low) <= LARGEST) & (np.abs(high) <= LARGEST) & (half * LARGEST >= 1)
+    if not known.all():
         raise InvalidParameter(refusal)
     return Box(low, high)

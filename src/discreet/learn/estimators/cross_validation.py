@@ -17,7 +17,8 @@ from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.exact import Real
 from discreet.learn.convex.rows import as_numbers
-from discreet.learn.estimators.private import Private, coded
+from discreet.learn.estimators.linear import labels_of
+from discreet.learn.estimators.private import Private, coded, rows_of
 from discreet.mechanisms.geometric import Geometric
 from discreet.noise import uniform_below
 
@@ -61,7 +62,9 @@ def cross_validate(
         raise InvalidParameter(f"folds must be a whole number from 2 to 100, got {folds!r}.")
     if not hasattr(estimator, "predict") or not hasattr(estimator, "classes"):
         raise InvalidParameter("only classifiers of discreet.learn can be scored here.")
-    table = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
+    table = as_numbers(rows_of(X))
+    names = labels_of(estimator.classes)
+    labels = np.array([*names.tolist(), None], dtype=object)[coded(y, names, len(table)).astype(np.int64)]
     relation = estimator.relation
     plain = clone(estimator).set_params(budget=None)
     if relation == "replace_one" and getattr(plain, "size", 1) is None:
@@ -73,7 +76,6 @@ def cross_validate(
     else:
         (budget.open() if isinstance(budget, Budget) else budget).spend(loss)
     dealt = np.array(uniform_below(folds, size=len(table)))
-    labels = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
     scores = [_scored(plain, table, labels, dealt == fold, count) for fold in range(folds)]
     return Scores(tuple(scores), loss)
 
@@ -81,9 +83,8 @@ def cross_validate(
 def _scored(estimator: Private, table: Any, labels: Any, out: Any, count: Geometric) -> float:  # noqa: ANN401
     """Fit without one fold, and return the noisy share of right predictions in it."""
     model = clone(estimator)
-    rows = table.to_numpy() if hasattr(table, "to_numpy") else np.asarray(table)
-    model.fit(rows[~out], labels[~out])
-    numbers = np.nan_to_num(as_numbers(rows[out]), nan=0.0, posinf=0.0, neginf=0.0)
+    model.fit(table[~out], labels[~out])
+    numbers = np.nan_to_num(table[out], nan=0.0, posinf=0.0, neginf=0.0)
     given = coded(labels[out], model.classes_, len(numbers))
     with np.errstate(all="ignore"):  # a warning would tell of a record
         told = coded(model.predict(numbers), model.classes_, len(numbers)) if len(numbers) else given

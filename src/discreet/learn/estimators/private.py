@@ -18,9 +18,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.accounting import Account, Budget, PrivacyLoss
+from discreet.accounting.large_delta import say_large_delta
 from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter, NoTheorem, UnboundedSensitivity
+from discreet.learn.convex.rows import as_numbers, single
 from discreet.noise.fast import Floats
 from discreet.quietly import quietly
+from discreet.units.numeric import NUMBERS, check_numeric, declared_kinds
 
 __all__ = ["Private", "declared"]
 
@@ -58,6 +61,7 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         Of several losses, each proven of the same release, the one is spent of which the account has most left.
         """
         budget = self.budget
+        say_large_delta(getattr(self, "delta", 0), getattr(self, "size", None), stacklevel=3)
         if budget is None:
             return
         if isinstance(budget, Budget):
@@ -78,7 +82,7 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         """Return how many columns a table has; its shape and names are public, and are checked here."""
         if hasattr(table, "toarray"):
             raise InvalidInput("a sparse table cannot be read here. Pass a dense one: X.toarray().")
-        array = rows_of(table)
+        array = table if hasattr(table, "shape") else rows_of(table)
         if len(array.shape) != 2:
             raise InvalidInput(
                 f"Expected 2D array, got an array of {len(array.shape)} dimensions. Reshape your data: "
@@ -105,10 +109,15 @@ class Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
 
 
 def rows_of(table: Any) -> Any:  # noqa: ANN401 - whatever scikit-learn takes
-    """Return a table as an array or a frame, its entries as they are."""
+    """Return a table as an array or a frame whose types hold numbers; a list is read row by row.
+
+    >>> rows_of([[1, 2], [3, "a"], [4]]).tolist()
+    [[1.0, 2.0], [3.0, nan], [nan, nan]]
+    """
+    check_numeric(table)
     if hasattr(table, "shape") and hasattr(table, "__len__"):
         return table
-    return np.asarray(table) if hasattr(table, "__array__") else np.asarray(table, dtype=object)
+    return np.asarray(table) if hasattr(table, "__array__") else as_numbers(table)
 
 
 def declared(value: Any, name: str, example: str) -> Any:  # noqa: ANN401 - any parameter
@@ -126,23 +135,41 @@ def coded(labels: Any, classes: npt.NDArray[Any], rows: int) -> Floats:  # noqa:
     """
     if labels is None:
         raise InvalidInput("requires y to be passed, but the target y is None: one label for each row is needed.")
-    array = labels.to_numpy() if hasattr(labels, "to_numpy") else np.asarray(labels, dtype=_plain(labels))
-    if array.ndim == 2 and array.shape[1] == 1:
-        say_column()
-        array = array[:, 0]
-    if array.ndim != 1 or len(array) != rows:
+    if hasattr(labels, "__array__"):
+        check_labels(labels, classes)
+        array = np.asarray(labels)
+        if array.ndim == 2 and array.shape[1] == 1:
+            say_column()
+            array = array[:, 0]
+        values = array.tolist() if array.ndim == 1 else None
+    else:
+        values = [single(value) for value in labels]
+    if values is None or len(values) != rows:
         raise InvalidInput("there must be one label for each row.")
     places = {_key(name): place for place, name in enumerate(classes.tolist())}
-    return np.array([places.get(_key(value), -1) for value in array.tolist()], dtype=np.float64)
+    return np.array([places.get(_key(value), -1) for value in values], dtype=np.float64)
+
+
+def check_labels(labels: Any, classes: npt.NDArray[Any]) -> None:  # noqa: ANN401
+    """Refuse labels whose declared type can hold none of the classes: no row would count.
+
+    >>> check_labels(np.array(["0", "1"]), np.array([0, 1]))
+    Traceback (most recent call last):
+    discreet.errors.InvalidInput: the classes are numbers, and the labels are declared to be something else. Convert ...
+    """
+    kinds = {kind for _, kind in declared_kinds(labels)}
+    texts = classes.dtype.kind in "US"
+    if classes.dtype.kind in NUMBERS and not kinds <= {*NUMBERS, "O", "c"}:
+        raise InvalidInput(
+            "the classes are numbers, and the labels are declared to be something else. Convert one of them."
+        )
+    if texts and kinds & set(NUMBERS):
+        raise InvalidInput("the classes are texts, and the labels are declared to be numbers. Convert one of them.")
 
 
 def say_column() -> None:
     """Tell, as scikit-learn does, that a column stands where a vector was expected: a matter of shape alone."""
     warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=4)
-
-
-def _plain(labels: Any) -> Any:  # noqa: ANN401
-    return None if hasattr(labels, "dtype") or hasattr(labels, "__array__") else object
 
 
 def _key(value: Any) -> Any:  # noqa: ANN401

@@ -143,10 +143,9 @@ def targets_of(y: Any, rows: int) -> Floats:  # noqa: ANN401 - whatever numpy ta
     """Return targets as floats, one for each row; what is no number becomes NaN and does not count."""
     if y is None:
         raise InvalidInput("requires y to be passed, but the target y is None: one number for each row is needed.")
-    array = rows_of(y)
-    if array.ndim == 2:
+    if hasattr(y, "__array__") and len(y.shape) == 2:
         say_column()
-    numbers = one_column(array)
+    numbers = one_column(y)
     if len(numbers) != rows:
         raise InvalidInput("there must be one target for each row.")
     return numbers

@@ -16,7 +16,7 @@ from discreet.units import Relation
 __all__ = ["StandardScaler"]
 
 SMALLEST = 2.0**-10
-"""A deviation below this part of the half width of the bounds is noise, and taken for this."""
+"""The smallest deviation, as a part of the half width of the bounds."""
 
 
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Private):  # type: ignore[misc]  # not typed
@@ -84,11 +84,25 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Private):  # type: 
 def mean_and_variance(sums: Floats, deviation: float) -> tuple[Floats, Floats]:
     """Return means and variances, inside [-1, 1], from noisy sums of numbers, of squares and of ones.
 
+    A variance is at least what the noise, of a given standard deviation, can make of it: a smaller one would be
+    chance, and whoever divides by it would let that column alone decide.
+
     >>> mean_and_variance(np.array([2.0, 2.0, 4.0]), 0.0)
     (array([0.5]), array([0.25]))
     """
-    half = (len(sums) - 1) // 2
     count = max(float(sums[-1]), deviation, 1.0)
+    mean, variance, error = spread(sums, count, deviation)
+    return mean, np.clip(np.maximum(variance, error), SMALLEST**2, 1.0)
+
+
+def spread(sums: Floats, count: float, deviation: float) -> tuple[Floats, Floats, Floats]:
+    """Return means, variances, which noise may have made negative, and the standard deviation of the latter's noise.
+
+    A variance is ``s / n - (t / n)^2`` for noisy sums of squares s, of numbers t and of ones n; to first order its
+    noise is that of s, plus ``2 t / n`` times that of t, plus ``s / n - 2 (t / n)^2`` times that of n, all over n.
+    """
+    half = (len(sums) - 1) // 2
     mean = np.clip(sums[:half] / count, -1.0, 1.0)
     square = np.clip(sums[half:-1] / count, 0.0, 1.0)
-    return mean, np.maximum(square - mean**2, SMALLEST**2)
+    error = deviation / count * np.sqrt(1 + 4 * mean**2 + (square - 2 * mean**2) ** 2)
+    return mean, square - mean**2, error

@@ -9,6 +9,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 from discreet.accounting import Account
+from discreet.accounting.large_delta import say_large_delta
 from discreet.errors import InvalidParameter
 from discreet.exact import Real, positive
 from discreet.learn.sgd.batches import Batches
@@ -187,6 +188,7 @@ def _plan(
         return Training(records=records, batch=size, steps=count, noise_multiplier=float(noise_multiplier), **options)
     if epsilon is None or delta is None:
         raise InvalidParameter("say how private the training shall be: epsilon= and delta=, or noise_multiplier=.")
+    say_large_delta(delta, records, stacklevel=4)
     return Training.calibrated(
         records=records, batch=size, epochs=epochs, steps=steps, epsilon=epsilon, delta=delta, **options
     )

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidInput, InvalidParameter
-from discreet.exact import Real, positive
+from discreet.exact import Real
 from discreet.sensitivity.reals import real
+from discreet.sensitivity.smooth.levels import rate_of
 from discreet.units import Relation, check_relation
 
 __all__ = ["levels", "local_sensitivity", "smooth_sensitivity"]
@@ -60,7 +61,7 @@ def smooth_sensitivity(
     >>> round(smooth_sensitivity(statistics.median, range(7), [1, 2, 3, 5, 6], "replace_one", 0.1), 6)
     4.02192
     """
-    rate = float(positive(beta, "beta"))
+    rate = rate_of(beta)
     if reach is None:
         if check_relation(relation) == "add_remove":
             raise InvalidParameter("under add_remove there is no largest distance. Write reach=3, or more.")

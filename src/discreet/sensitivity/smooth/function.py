@@ -39,7 +39,10 @@ class Vicinity(Protocol):
         ...
 
     def smooth(self, beta: Real, /) -> float:
-        """Return a number above 0 that bounds the local sensitivity and is beta-smooth up to ``ROUNDING``."""
+        """Return a number above 0 that bounds the local sensitivity and is beta-smooth up to ``ROUNDING``.
+
+        For beta 0 it is the global sensitivity, as far as any data set is within reach.
+        """
         ...
 
     def distance(self, bound: Real, /) -> int | None:

@@ -7,13 +7,20 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.exact import Real, finite, positive
+from discreet.errors import InvalidParameter
+from discreet.exact import Real, finite, show
 from discreet.sensitivity.smooth.distance import check_distance
 from discreet.sensitivity.smooth.function import ROUNDING
 
-__all__ = ["Levels", "rounded_up"]
+__all__ = ["Levels", "rate_of", "rounded_up"]
+
+FASTEST = 10**6
+"""Whatever decays so fast is 0 after one step."""
 
 LEAST = 2.0**-500
+
+FARTHEST = 1 << 70
+"""A distance within which there is every data set."""
 """A smooth bound is at least so much: the maximum with a constant stays smooth, and float64 stays away from 0."""
 
 
@@ -44,7 +51,7 @@ class Levels:
 
     def smooth(self, beta: Real, /) -> float:
         """Return the largest level times ``e^(-beta k)``, compared by logarithms and rounded up."""
-        rate = float(positive(beta, "beta"))
+        rate = rate_of(beta)
         with np.errstate(divide="ignore"):
             logs = np.log(self.levels) - rate * np.arange(self.levels.size)
         k = int(np.argmax(logs))
@@ -63,6 +70,20 @@ def _kept(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     kept = np.array(values, dtype=np.float64)
     kept.setflags(write=False)
     return kept
+
+
+def rate_of(beta: Real) -> float:
+    """Return how fast levels may decay, from 0, which gives the largest level of all: the global sensitivity.
+
+    A bound for a smaller rate holds for a larger one, so rates beyond what floats can tell apart are lowered.
+
+    >>> rate_of(0), rate_of(0.5), rate_of(2**900)
+    (0.0, 0.5, 1000000.0)
+    """
+    exact = finite(beta, "beta")
+    if exact < 0:
+        raise InvalidParameter(f"beta must be a number from 0 on, got {show(exact)}.")
+    return float(min(exact, Fraction(FASTEST)))
 
 
 def rounded_up(level: float, decay: float) -> float:

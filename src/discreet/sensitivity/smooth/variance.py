@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, positive, show
+from discreet.exact import Real, show
 from discreet.sensitivity.grid import Bounds, Grid, total
 from discreet.sensitivity.size import check_size
 from discreet.sensitivity.smooth.distance import check_distance, first_above
-from discreet.sensitivity.smooth.levels import rounded_up
+from discreet.sensitivity.smooth.levels import rate_of, rounded_up
 from discreet.sensitivity.smooth.sample import Floats, sample
 from discreet.sensitivity.smooth.scalar import Scalar
 from discreet.units import Relation
@@ -118,7 +118,7 @@ class Squares:
 
     def smooth(self, beta: Real, /) -> float:
         """Return the largest level times ``e^(-beta k)``, block by block until even the last level would be less."""
-        rate = float(positive(beta, "beta"))
+        rate = rate_of(beta)
         n = self.size
         last = self.local(n)
         level, decay, best, start, length = 0.0, 0.0, -np.inf, 0, 256

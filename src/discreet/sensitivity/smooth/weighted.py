@@ -42,7 +42,7 @@ from discreet.quietly import Silence
 from discreet.sensitivity.smooth.column import column, number, once
 from discreet.sensitivity.smooth.distance import check_distance
 from discreet.sensitivity.smooth.function import ROUNDING
-from discreet.sensitivity.smooth.levels import rounded_up
+from discreet.sensitivity.smooth.levels import FARTHEST, rate_of, rounded_up
 from discreet.units import Relation, check_relation
 
 __all__ = ["WeightedQuantile", "WeightedVicinity"]
@@ -191,7 +191,9 @@ class WeightedVicinity:
         Windows are sought block by block: no window of a block has more cells than lie between its outer ends, nor a
         smaller k than that of its inner ends, and a block that cannot beat the best window so far is left.
         """
-        rate = float(positive(beta, "beta"))
+        rate = rate_of(beta)
+        if not rate:
+            return rounded_up(self.local(FARTHEST), 0.0)
         n, m = self._left[0].size, self._right[0].size
         if n * m <= FEW:
             every = np.arange(n * m)

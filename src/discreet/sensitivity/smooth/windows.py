@@ -12,10 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.exact import Real, positive, upward
+from discreet.exact import Real, upward
 from discreet.sensitivity.smooth.candidates import candidates, peak
 from discreet.sensitivity.smooth.distance import check_distance, first_above
-from discreet.sensitivity.smooth.levels import rounded_up
+from discreet.sensitivity.smooth.levels import FARTHEST, rate_of, rounded_up
 from discreet.sensitivity.smooth.pairs import Pair, best_pair
 from discreet.sensitivity.smooth.sample import Floats
 
@@ -70,7 +70,9 @@ class Windows:
 
     def smooth(self, beta: Real, /) -> float:
         """Return the largest ``e^(-beta k) local(k)``: a window is the better the wider and the shorter it is."""
-        rate = float(positive(beta, "beta"))
+        rate = rate_of(beta)
+        if not rate:
+            return rounded_up(self.local(FARTHEST), 0.0)
         best, nearest = Pair(0.0, 0, -math.inf), 0
         for below, above, distance in self._starts():
             pair = self._best(below, above, rate)

@@ -165,6 +165,11 @@ class Steps:
         """What is known before any data and worth knowing."""
         out = left_out(self.asked, self.planner.tables[self.table])
         told = [f"Not in the copy, since nothing is declared about them: {', '.join(out)}."] if out else []
+        if present := [one.name for one in self.found if not one.nulls]:
+            told.append(
+                f"Left out: rows without a declared value of {', '.join(present)}. To keep them as missing ones, write "
+                f"columns={{{present[0]!r}: {{'nulls': True}}}}."
+            )
         if any(one.how == "categories" for one in self.pending):
             told.append("Values that too few people have are not shown: they are missing in the copy.")
         if self.asked.rules:

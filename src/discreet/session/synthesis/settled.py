@@ -145,29 +145,38 @@ def _column(name: str, cut: Cut, table: Attached) -> Coding | Pending:
         raise InvalidParameter(f"{name} has no type in the file's metadata. Declare it: schema={{{name!r}: 'float'}}.")
     if kind == "timestamp":
         raise InvalidParameter(f"{name} is a timestamp, and a copy has days: declare it as a date, with its values.")
-    filled = column.nulls not in ("skip", None)
+    nulls = _has_missing(cut, column)
     if cut.values is not None:
-        return _listed(name, kind, cut.values, cut)
+        return _listed(name, kind, cut.values, nulls=nulls)
     if cut.edges is not None:
         _numeric(name, kind)
-        ends = column.interval
-        inside = ends is not None and cut.edges[0] <= ends.low and ends.high <= cut.edges[-1]
-        return Coding(name, kind, edges=cut.edges, nulls=cut.nulls and not (filled and inside))
+        return Coding(name, kind, edges=cut.edges, nulls=nulls)
     if cut.quantiles is not None:
-        return Pending(name, kind, "quantiles", cut.quantiles, cut.nulls and not filled, _bounds(name, column))
+        return Pending(name, kind, "quantiles", cut.quantiles, nulls, _bounds(name, column))
     if cut.categories is not None:
-        return _found(name, kind, cut, cut.categories)
-    return _usual_cut(name, kind, column, cut, filled=filled)
+        return _found(name, kind, cut.categories, nulls=nulls)
+    return _usual_cut(name, kind, column, cut, nulls=nulls)
 
 
-def _usual_cut(name: str, kind: Kind, column: Column, cut: Cut, *, filled: bool) -> Coding | Pending:
+def _has_missing(cut: Cut, column: Column) -> bool:
+    """Whether a missing value, or one that was not declared, is a value of the copy: if not, its rows are left out."""
+    if cut.nulls is not None or column.nulls not in ("skip", None):
+        return bool(cut.nulls) and column.nulls in ("skip", None)
+    if column.nulls is None:
+        return True
+    values = column.values if cut.values is None else cut.values
+    if values is not None:
+        return None in values
+    return column.bounds is None
+
+
+def _usual_cut(name: str, kind: Kind, column: Column, cut: Cut, *, nulls: bool) -> Coding | Pending:
     if column.values is not None and cut.bins is None:
-        return _listed(name, kind, column.values, cut)
-    nulls = cut.nulls and not filled
+        return _listed(name, kind, column.values, nulls=nulls)
     if kind == "bool":
         return Coding(name, kind, values=(False, True), nulls=nulls)
     if column.bounds is None and cut.bins is None and kind in FOUND and kind != "int":
-        return _found(name, kind, cut, CATEGORIES)
+        return _found(name, kind, CATEGORIES, nulls=nulls)
     interval, bins = _bounds(name, column), cut.bins or BINS
     if kind == "int" and interval.width < bins:
         values = tuple(range(int(interval.low), int(interval.high) + 1))
@@ -175,15 +184,15 @@ def _usual_cut(name: str, kind: Kind, column: Column, cut: Cut, *, filled: bool)
     return Coding(name, kind, edges=even_edges(interval, bins, whole=kind == "int"), nulls=nulls)
 
 
-def _listed(name: str, kind: Kind, values: Sequence[Value], cut: Cut) -> Coding:
+def _listed(name: str, kind: Kind, values: Sequence[Value], *, nulls: bool) -> Coding:
     known = tuple(value for value in values if value is not None)
-    return Coding(name, kind, values=known, nulls=cut.nulls)
+    return Coding(name, kind, values=known, nulls=nulls or not known)
 
 
-def _found(name: str, kind: Kind, cut: Cut, most: int) -> Pending:
+def _found(name: str, kind: Kind, most: int, *, nulls: bool) -> Pending:
     if kind not in FOUND:
         raise InvalidParameter(f"{name} is a {kind}: declare bounds, and cut it into bins.")
-    return Pending(name, kind, "categories", most, cut.nulls)
+    return Pending(name, kind, "categories", most, nulls)
 
 
 def _bounds(name: str, column: Column) -> Interval:

@@ -31,6 +31,7 @@ from discreet.synthetic.graphical.ladder import Ladder
 from discreet.synthetic.graphical.measured import Measured, total_of
 from discreet.synthetic.graphical.model import GraphicalModel
 from discreet.synthetic.graphical.propagation import Propagation
+from discreet.synthetic.one_thread import OneThread
 
 __all__ = ["Fitted", "Measured", "fit", "total_of"]
 
@@ -98,7 +99,8 @@ def fit(
 
     if steps and (deadline is None or time.monotonic() < deadline):
         options = {"maxiter": steps, "maxcor": MEMORY, "ftol": 0.0, "gtol": close, "maxfun": 2 * steps + 20}
-        x = minimize(dual, x, jac=True, method="L-BFGS-B", callback=step, options=options).x  # type: ignore[call-overload]
+        with OneThread():
+            x = minimize(dual, x, jac=True, method="L-BFGS-B", callback=step, options=options).x  # type: ignore[call-overload]
     theta = dual.potentials(x)
     model = GraphicalModel(tree, dual.clique_potentials(theta), whole, tuple(measurements))
     return Fitted(model, theta, dual.distance(x), done)
@@ -133,7 +135,8 @@ class _Dual:
         theta = x * self.scale
         tables, log_sum = self._tables(theta)
         pull = self.penalty * theta
-        self.value = self.total * log_sum - float(theta @ self.wanted) + 0.5 * float(theta @ pull)
+        slope = 0.5 * pull - self.wanted
+        self.value = self.total * log_sum + float(np.einsum("i,i->", theta, slope))  # a BLAS would take threads for it
         return self.value, (tables - self.wanted + pull) * self.scale
 
     def distance(self, x: Floats) -> float:

@@ -39,7 +39,9 @@ def along(own: Attributes, kept: Iterable[int]) -> tuple[int, ...]:
 
 
 def summed(table: Floats, axes: tuple[int, ...]) -> Floats:
-    """Return a table summed over axes, as products with ones: several times faster than a sum over many axes.
+    """Return a table summed over axes, several times faster than a sum over many axes.
+
+    Not as products with ones: those would be left to the threads of a BLAS, which cost more than so little work.
 
     >>> summed(np.ones((2, 3, 4, 5)), (0, 3)).tolist()
     [[10.0, 10.0, 10.0, 10.0], [10.0, 10.0, 10.0, 10.0], [10.0, 10.0, 10.0, 10.0]]
@@ -52,9 +54,9 @@ def summed(table: Floats, axes: tuple[int, ...]) -> Floats:
         before, after = table.shape[: run[-1]], table.shape[run[0] + 1 :]
         middle = math.prod(table.shape[run[-1] : run[0] + 1])
         if math.prod(after) == 1:
-            table = (table.reshape(-1, middle) @ np.ones(middle)).reshape(before + after)
+            table = np.einsum("ij->i", table.reshape(-1, middle)).reshape(before + after)
         elif math.prod(before) == 1:
-            table = (np.ones(middle) @ table.reshape(middle, -1)).reshape(before + after)
+            table = np.einsum("ij->j", table.reshape(middle, -1)).reshape(before + after)
         else:
             table = table.reshape(math.prod(before), middle, -1).sum(axis=1).reshape(before + after)
     return table
