@@ -95,18 +95,20 @@ class NoisyTree:
             node = node * b + child
         return _told((node + part).reshape(self.nodes[0].shape[:-1]))
 
-    def interval(self, p: Real, level: Real = 0.95, /) -> tuple[float | Floats, float | Floats]:
+    def interval(self, p: Real, level: Real = 0.95, row: float = 0.0, /) -> tuple[float | Floats, float | Floats]:
         """Return ends between which the true p-quantile of the weights lies, with probability ``level`` at least.
 
-        True is every leaf with at most a share p of the weight below it and at most ``1 - p`` beyond. If no leaf is
-        left, which happens with probability ``1 - level`` at most, the ends are those of the whole grid.
+        True is every leaf with at most a share p of the weight below it and at most ``1 - p`` beyond, and with a weight
+        of a ``row`` also those between the two rows at the rank ``p (n - 1) + 1``, as SQL takes it. If no leaf is left,
+        which happens with probability ``1 - level`` at most, the ends are those of the whole grid.
         """
         share, failure = probability(p, "p", zero=True, one=True), (1 - probability(level, "level")) / 2
         raw = tuple(nodes.astype(np.float64) for nodes in self.nodes)
         sums = _below(raw) - float(share) * raw[0].sum(axis=-1, keepdims=True)
         slack = np.abs(raw[0]).sum(axis=-1, keepdims=True) * self.levels * 2.0**-48
         reach = self._reach(share, failure) + slack
-        possible = (sums[..., :-1] <= reach[..., :-1]) & (sums[..., 1:] >= -reach[..., 1:])
+        left, right = float(1 - share) * row, float(share) * row
+        possible = (sums[..., :-1] <= reach[..., :-1] + left) & (sums[..., 1:] >= -reach[..., 1:] - right)
         first, last = possible.argmax(axis=-1), self.leaves - possible[..., ::-1].argmax(axis=-1)
         some = possible.any(axis=-1)
         low = np.where(some, first, 0).astype(np.float64)

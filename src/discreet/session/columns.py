@@ -4,6 +4,7 @@ A formula works on boxes, so that a mean, a variance or a correlation has an int
 noise of its parts is. ``corners`` are true values at which the error is foretold: the worst of them is promised.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from discreet.tables.aggregates import Aggregate
 from discreet.tables.expressions import Call, Expression, Name, lit, when
 from discreet.tables.grid import Grid
 from discreet.tables.kinds import Interval
+from discreet.tables.lattice import Lattice
 from discreet.tables.measures import Additive, Cells, Count, Distinct, Persons, Sum
 from discreet.tables.typed import Scope, Typed
 
@@ -70,6 +72,27 @@ class Ranked:
     options: tuple[Fraction, ...] = ()
     method: str = "exponential"
     whole: bool = False
+
+    @property
+    def grid(self) -> Grid | Lattice:
+        """The public points that it is chosen from."""
+        assert self.cells.grid is not None  # noqa: S101  top lists alone have none
+        return self.cells.grid
+
+    @property
+    def discrete(self) -> bool:
+        """Whether each point stands for itself alone: whole numbers, and numbers with a declared step."""
+        return isinstance(self.grid, Lattice) or (self.whole and self.grid.step == 1)
+
+    def value(self, place: float) -> float:
+        """Return the number at a place of the grid, within the bounds."""
+        return min(max(self.grid.value(place), self.grid.low), self.grid.high)
+
+    def ends(self, first: float, last: float) -> tuple[float, float]:
+        """Return the least and the greatest number that counts at one of these places."""
+        half = 0.0 if self.discrete else 0.5
+        low, high = self.value(first - half), self.value(last + half)
+        return (float(math.ceil(low)), float(math.floor(high))) if self.whole and not self.discrete else (low, high)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -258,7 +281,9 @@ class Workshop:
         if not interval.width:
             raise InvalidParameter(f"{value!r} is a constant: its bounds are equal.")
         method = aggregate.method or "tree"
-        grid = _cell_grid(interval, whole=typed.kind == "int", tree=method == "tree")
+        grid = self._lattice(value, tree=method == "tree") or _cell_grid(
+            interval, whole=typed.kind == "int", tree=method == "tree"
+        )
         told = {
             "min": f"least {_told(value)}",
             "max": f"greatest {_told(value)}",
@@ -271,6 +296,16 @@ class Workshop:
             told = f"median of {_told(value)}"
         cells = Cells(f"c_{name}", typed, grid)
         return Ranked(name, told, aggregate.function, cells, shares, method, typed.kind == "int")
+
+    def _lattice(self, value: Expression, *, tree: bool) -> Lattice | None:
+        """Return the points that a stored column has by declaration, if they are few enough to choose from."""
+        origin = self.scope.columns.get((value.table, value.name)) if isinstance(value, Name) else None
+        column = None if origin is None else origin.column
+        if column is None or column.steps is None or column.interval is None:
+            return None
+        if column.steps >= (TREE[0] ** TREE[1] if tree else 2**CELLS):
+            return None
+        return Lattice(float(column.interval.low), float(column.interval.high), column.steps)
 
     def _top(self, name: str, aggregate: Aggregate) -> Ranked:
         (value,) = aggregate.arguments
