@@ -89,11 +89,7 @@ def cases():
     """Yield every aggregate of the library's list with every method, on columns of every type."""
     for function in get_args(aggregates.AggregateName):
         make = getattr(aggregates, "quantile" if function == "quantiles" else function)
-        required = [
-            one
-            for one in inspect.signature(make).parameters.values()
-            if one.name in ("column", "a", "b")
-        ]
+        required = [one for one in inspect.signature(make).parameters.values() if one.name in ("column", "a", "b")]
         for column in ("whole",) if function == "count_distinct" else NUMBERS:
             columns = (column, "other")[: len(required)]
             if function == "quantiles":
@@ -123,7 +119,9 @@ def session(copies, unit="rows"):
         parts["shape"].append(np.full(n * copies, shape, dtype=object))
         parts["copy"].append(copy)
         place = np.tile(np.arange(n), copies)
-        parts["person"].append(np.array([f"{shape} {c} {p // 3}" for c, p in zip(copy, place, strict=True)], dtype=object))
+        parts["person"].append(
+            np.array([f"{shape} {c} {p // 3}" for c, p in zip(copy, place, strict=True)], dtype=object)
+        )
         for name, column in made.items():
             parts[name].append(np.tile(column, copies))
     columns = {name: np.concatenate(column) for name, column in parts.items()}
@@ -146,7 +144,9 @@ def session(copies, unit="rows"):
 def missed(opened, case, copies, epsilon, level=0.95):
     """Return, by shape, how many releases had an interval, and how many of these left a truth outside."""
     query = opened.query.group_by("shape", "copy").agg(a=case.aggregate)
-    answer = opened.release(query, epsilon=epsilon, level=level, **({"delta": 1e-6} if case.aggregate.method == "ptr" else {}))
+    answer = opened.release(
+        query, epsilon=epsilon, level=level, **({"delta": 1e-6} if case.aggregate.method == "ptr" else {})
+    )
     (estimates,) = answer.columns.values() if case.aggregate.function != "top_k" else ([*answer.columns.values()][0],)
     found = {}
     for place, shape in enumerate(answer.keys["shape"]):

@@ -157,6 +157,11 @@ class Workshop:
         name = self._measure(f"sum of {value!r}, {grid!r}", lambda name: Sum(name, typed, grid))
         return name, grid, interval
 
+    def rounding(self, value: Expression, grid: Grid) -> float:
+        """Return how far a mean of a number may be from that of its points on the grid."""
+        exact = self.scope.resolve(value).kind == "int" and grid.step == 1
+        return 0.0 if exact else float(grid.step) / 2
+
     def number(self, value: Expression) -> tuple[Typed, Interval]:
         """Return a bounded number, or say how to bound it."""
         typed = self.scope.resolve(value)
@@ -204,11 +209,11 @@ class Workshop:
     def _mean(self, name: str, aggregate: Aggregate) -> Column:
         (value,) = aggregate.arguments
         total, grid, interval = self.total(value, centred=repr(value) not in self._summed)
-        rows, origin = self.rows(value), float(grid.origin)
+        rows, origin, rounding = self.rows(value), float(grid.origin), self.rounding(value, grid)
         low, high = float(interval.low), float(interval.high)
 
         def formula(b: Mapping[str, Box]) -> Box:
-            return (b[total] / b[rows] + origin).clipped(low, high)
+            return (b[total] / b[rows] + origin).widened(rounding).clipped(low, high)
 
         def corners(n: float) -> list[dict[str, float]]:
             return [{rows: n, total: n * (x - origin)} for x in (low, (low + high) / 2, high)]
@@ -219,14 +224,16 @@ class Workshop:
         (value,) = aggregate.arguments
         _, interval = self.number(value)
         middle = _middle(interval)
-        total, first, _ = self.total(value - lit(middle), centred=True)
-        square, second, _ = self.total(Call("square", (value - lit(middle),)), centred=True)
+        shifted = value - lit(middle)
+        total, first, _ = self.total(shifted, centred=True)
+        square, second, _ = self.total(Call("square", (shifted,)), centred=True)
+        rounding = self.rounding(shifted, first), self.rounding(Call("square", (shifted,)), second)
         rows = self.rows(value)
         top = float(interval.width) ** 2 / 4
 
         def formula(b: Mapping[str, Box]) -> Box:
-            mean = b[total] / b[rows] + float(first.origin)
-            moment = (b[square] / b[rows] + float(second.origin)).clipped(0.0, float("inf"))
+            mean = (b[total] / b[rows] + float(first.origin)).widened(rounding[0])
+            moment = (b[square] / b[rows] + float(second.origin)).widened(rounding[1]).clipped(0.0, float("inf"))
             variance = (moment - mean.squared()).clipped(0.0, top)
             return variance.root() if aggregate.function == "stddev" else variance
 
@@ -245,14 +252,19 @@ class Workshop:
         (_, first), (_, second) = self.number(a), self.number(b)
         both = ~(a.is_null() | b.is_null())
         x, y = (when(both, v - lit(_middle(i))).otherwise(None) for v, i in ((a, first), (b, second)))
-        parts = [self.total(value, centred=True) for value in (x, y, x * y)]
+        wanted = [x, y, x * y]
         if aggregate.function == "correlation":
-            parts += [self.total(Call("square", (value,)), centred=True) for value in (x, y)]
+            wanted += [Call("square", (value,)) for value in (x, y)]
+        parts = [self.total(value, centred=True) for value in wanted]
+        rounding = [self.rounding(value, grid) for value, (_, grid, _) in zip(wanted, parts, strict=True)]
         rows = self.rows(x)
         top = float(first.width * second.width) / 4
 
         def formula(boxes: Mapping[str, Box]) -> Box:
-            means = [boxes[part] / boxes[rows] + float(grid.origin) for part, grid, _ in parts]
+            means = [
+                (boxes[part] / boxes[rows] + float(grid.origin)).widened(half)
+                for (part, grid, _), half in zip(parts, rounding, strict=True)
+            ]
             covariance = means[2] - means[0] * means[1]
             if aggregate.function == "covariance":
                 return covariance.clipped(-top, top)
