@@ -1,4 +1,4 @@
-"""Tables in which many groups hold the same rows, so that one release is thousands of independent ones, and their truths.
+"""Tables in which many groups hold the same rows, so that one release is thousands of independent ones; their truths.
 
 Every aggregate that the library has is here because it is in its list, and a new one without a truth fails a test.
 """
@@ -97,7 +97,7 @@ def cases():
                     for p in PROBABILITIES:
                         yield Case(f"{method} {p} of {column}", make(column, p, method=method), columns)
             elif function == "top_k":
-                yield Case("top list", make("named", 2), columns)
+                yield Case(f"top list beside {column}", make("named", 2), columns)
             else:
                 yield Case(f"{function} of {column}", make(*columns), columns)
 
@@ -141,13 +141,12 @@ def session(copies, unit="rows"):
     return dp.Session(pa.table(columns), name="t", schema=schema, unit=UNITS[unit], budget=dp.Budget(1e12, 0.4))
 
 
-def missed(opened, case, copies, epsilon, level=0.95):
+def missed(opened, case, copies, epsilon, noise="auto", level=0.95):
     """Return, by shape, how many releases had an interval, and how many of these left a truth outside."""
     query = opened.query.group_by("shape", "copy").agg(a=case.aggregate)
-    answer = opened.release(
-        query, epsilon=epsilon, level=level, **({"delta": 1e-6} if case.aggregate.method == "ptr" else {})
-    )
-    (estimates,) = answer.columns.values() if case.aggregate.function != "top_k" else ([*answer.columns.values()][0],)
+    delta = 1e-6 if noise == "gaussian" or case.aggregate.method == "ptr" else 0
+    answer = opened.release(query, epsilon=epsilon, delta=delta, level=level, noise=noise)
+    estimates = next(iter(answer.columns.values()))
     found = {}
     for place, shape in enumerate(answer.keys["shape"]):
         found.setdefault(shape, []).append((estimates.low[place], estimates.value[place], estimates.high[place]))
