@@ -1,9 +1,8 @@
 """Intervals of every aggregate by every method hold as often as they say, on data of every awkward shape.
 
 Many groups hold the same rows, so one release is as many independent ones. A count of misses beyond the quantile of the
-binomial law fails: with probability ``ALARM`` for each shape, if intervals hold exactly as often as they say. Below a
-hundred releases in `make test`, 2,000 in the slow tier, and 500 of trees, for rows that are
-replaced, and for persons.
+binomial law fails: with probability ``ALARM`` for each shape, if intervals hold exactly as often as they say. There
+are 60 releases in `make test`, and 2,000 in the slow tier, or 500 of trees, for replaced rows and for persons.
 """
 
 import warnings

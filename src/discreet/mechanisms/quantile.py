@@ -178,13 +178,13 @@ class Quantile(Faces):
     @property
     def _width(self) -> Fraction:
         """The distance between neighbouring points of the lattice."""
-        low, high = map(Fraction, self.bounds)
+        low, high = (Fraction(end) for end in self.bounds)
         return (high - low) / round((high - low) / Fraction(self.step or 1))
 
     @property
     def _lattice(self) -> GridQuantile:
         """What chooses among the places of the lattice."""
-        low, high = map(Fraction, self.bounds)
+        low, high = (Fraction(end) for end in self.bounds)
         return GridQuantile(
             bounds=(0, round((high - low) / self._width)),
             epsilon=self.epsilon,
