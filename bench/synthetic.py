@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import itertools
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -212,7 +213,8 @@ def main() -> None:
         return
     if options.quick:
         options.data, options.epsilon, options.releases, options.no_rivals = ["adult"], [1.0], 2, True
-    print(f"{os.cpu_count()} cores; threads of a BLAS: {os.environ.get('OPENBLAS_NUM_THREADS', 'as many as it takes')}")
+    threads = os.environ.get("OPENBLAS_NUM_THREADS", "as many as it takes")
+    print(f"{os.cpu_count()} cores; threads of a BLAS: {threads}")
     for name in options.data:
         race(name, options.epsilon, options.releases, options.seconds, not options.no_rivals)
 

@@ -67,7 +67,7 @@ WAITING = (
         71,
         "typed records of answers",
         "Verification must not read sentences, nor run a planner again that may have changed since.",
-        "An answer carries a record with a kind, exact parameters and a version; words are made from it and never read.",
+        "An answer carries a record with a kind, exact parameters and a version; words are made from it, never read.",
         "Found by using this library: rewording a message made a genuine certificate fail.",
     ),
     waits(

@@ -18,8 +18,11 @@ PROBABILITIES = [Fraction(1, 2), 0.25, Fraction(9, 10), 0, 1]
 
 
 def score(weights, y, probability, shift):
-    below = sum(w for cell, w in enumerate(weights) if cell < y)
-    return -abs(below - (Fraction(probability) * sum(weights) + shift))
+    """From the definition: how far the wanted rank is from those of a point, of which the ends have all beyond them."""
+    aim = Fraction(probability) * sum(weights) + shift
+    below = sum(weights[:y]) if y > POINTS[0] else -math.inf
+    upto = sum(weights[: y + 1]) if y < POINTS[-1] else math.inf
+    return -max(Fraction(0), below - aim, aim - upto)
 
 
 def law(weights, rate, probability, shift=0):
@@ -94,13 +97,14 @@ def test_the_check_catches_the_wrong_relation():
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
 def test_the_claim_is_attained_in_the_limit(relation):
-    """The point 1 of a long grid falls as all the rest rises; a hundredth more of the rate breaks the claim."""
+    """The loss of the last point falls as that of a long gap rises; a hundredth more of the rate breaks the claim."""
     high = 10**9
-    before, after = ([0, 1, high], [1, 2, 1]), ([1, high], [2, 2] if relation == "replace_one" else [2, 1])
+    before = [0, high - 1, high], [1, 2, 1]
+    after = [high - 1, high], [2, 2] if relation == "replace_one" else [2, 1]
 
     def loss(epsilon):
         mechanism = GridQuantile(bounds=(0, high), epsilon=epsilon, relation=relation)
-        return largest_loss(mechanism.log_probability(before, 1), mechanism.log_probability(after, 1))
+        return largest_loss(mechanism.log_probability(before, high), mechanism.log_probability(after, high))
 
     assert 2 - 1e-7 < loss(2) <= 2 + 1e-12
     assert loss(2 / 0.99) > 2.01

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections import Counter
 from uuid import uuid4
 
 import pytest
@@ -12,6 +13,7 @@ from discreet import audit
 from discreet.auditing import hostile_neighbours
 from discreet.auditing.queries import CopiedQuery, table_neighbours
 from discreet.errors import NotPrivateWarning
+from discreet.tables.measures import UNIT
 from discreet.tables.order import Salt
 from discreet.testing import seeded
 
@@ -80,6 +82,23 @@ def test_the_same_answers_everywhere(all_engines):
             answers = [session.release(sql, epsilon=50) for sql in QUERIES]
         found.append([(answer.keys, answer.columns) for answer in answers])
     assert found[0] == found[1] == found[2]
+
+
+def test_a_declared_step_makes_the_same_lattice_everywhere(engine):
+    """Stored values, on points, between them, at the ends, beyond them and missing, count at the nearest point."""
+    amounts = [0.1 * place for place in range(1001)] + [0.04, 0.051, 49.96, 99.99, -3.0, 1e300, -1e300]
+    amounts += [math.inf, -math.inf, math.nan, None]
+    own, source = source_of(engine, {"amount": amounts}, {"amount": "float"})
+    schema = {"amount": dp.Bounds(0, 100, step=0.1)}
+    budget = dp.Budget(1e9)
+    with dp.Session(source, name="t", schema=schema, unit=dp.Row(), budget=budget, engine=own) as session:
+        plan = session.planned("SELECT MEDIAN(amount) AS q FROM t", epsilon=1)
+        (column,) = plan.columns
+        table = session._tables.engine.run(plan.rows.cells(column.cells))
+        found = dict(zip(table["v"].to_pylist(), table["w"].to_pylist(), strict=True))
+    wanted = Counter(column.grid.number(x) for x in amounts if x is not None and x == x)
+    assert found == {place: count * UNIT for place, count in wanted.items()}
+    assert [column.grid.value(place) for place in (0, 3, 1000)] == [0.0, 0.3, 100.0]
 
 
 def test_neighbours_stay_within_the_sensitivity(engine):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from discreet import InvalidInput, InvalidParameter, Quantile, RelationMismatch, UnboundedSensitivity
+from discreet.testing import check_mechanism
 
 
 def median(**settings):
@@ -74,3 +75,38 @@ def test_the_rank_error_holds_where_good_points_fill_the_stated_share():
     law = np.exp([mechanism.log_probability(ages, y) for y in outputs])
     ranks = np.array([abs(np.sum(np.array(ages) < y) - len(ages) / 2) for y in outputs])
     assert law[ranks > limit + 0.5].sum() <= beta
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_with_a_step_it_keeps_the_contract(relation):
+    mechanism = Quantile(bounds=(0, 10), epsilon=1, relation=relation, step=2.5)
+    done = check_mechanism(mechanism, outputs=[0.0, 2.5, 5.0, 7.5, 10.0])
+    assert {"interface", "frozen", "keyword-only", "repr", "loss", "claim", "law"} <= set(done.passed)
+
+
+def test_with_a_step_the_value_that_many_share_is_the_median():
+    """Beside it lie the ranks of fewer records: the weight below alone would choose any number up to the next."""
+    hours = [15, 20, 25, *[45] * 400, *[50] * 370]
+    with_step = Quantile(bounds=(0, 100), epsilon=5, relation="replace_one", step=5)
+    assert {with_step.release(hours) for _ in range(40)} == {45.0}
+    without = Quantile(bounds=(0, 100), epsilon=5, relation="replace_one")
+    assert {45.0} != {without.release(hours) for _ in range(40)}
+
+
+def test_with_a_step_the_error_in_ranks_holds_for_any_data():
+    mechanism = Quantile(bounds=(0, 20), epsilon=1, relation="replace_one", step=1)
+    for data in ([3] * 40, [0] * 20 + [20] * 20, [], list(range(21)) * 2):
+        far = 0.0
+        for y in range(21):
+            below, upto = sum(x < y for x in data), sum(x <= y for x in data)
+            if max(below - len(data) / 2, len(data) / 2 - upto) > mechanism.error(0.05):
+                far += math.exp(mechanism.log_probability(data, y))
+        assert far <= 0.05
+    with pytest.raises(InvalidParameter, match="share"):
+        Quantile(bounds=(0, 20), epsilon=1, relation="replace_one").error(0.05)
+
+
+@pytest.mark.parametrize("step", [0, -1, 3, math.nan, 1e-12])
+def test_a_step_divides_the_bounds(step):
+    with pytest.raises(InvalidParameter):
+        Quantile(bounds=(0, 10), epsilon=1, relation="replace_one", step=step)

@@ -20,7 +20,7 @@ title: Visits
 dataset: {{name: visits, source: visits.parquet}}
 unit: {unit}
 columns:
-  amount: {{min: -40, max: 500}}
+  amount: {{min: -40, max: 500, step: 0.5}}
   age: {{min: 0, max: 120}}
   kind: {{values: [meal, shop, trip]}}
 budget: {{epsilon: 20, delta: 1e-6, filter: basic}}

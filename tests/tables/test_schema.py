@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidParameter
-from discreet.tables.schema import Schema, keys_of
+from discreet.tables.schema import Bounds, Column, Schema, keys_of
 
 
 def test_the_same_schema_in_python_and_in_yaml(tmp_path):
@@ -114,3 +114,21 @@ def test_reprs_are_python():
 def test_declarations_cannot_be_changed_afterwards():
     with pytest.raises(AttributeError):
         dp.Bounds(0, 1).bounds = (0, 2)
+
+
+def test_a_step_is_declared_with_bounds_that_it_divides():
+    assert Bounds(0, 1, step=0.1).steps == 10
+    assert Schema.read({"x": {"min": 0, "max": 100, "step": 5}})["x"] == Bounds(0, 100, step=5)
+    assert repr(Bounds(0, 100, step=5)) == "Column(bounds=(0, 100), step=5)"
+    wrong = [
+        lambda: Bounds(0, 100, step=7),
+        lambda: Bounds(0, 100, step=0),
+        lambda: Bounds(0, 100, step=-5),
+        lambda: Bounds(0, 0, step=1),
+        lambda: Bounds(0, 10, step=0.5, type="int"),
+        lambda: Column("float", step=1),
+        lambda: Schema.read({"x": {"step": 5}}),
+    ]
+    for declare in wrong:
+        with pytest.raises(InvalidParameter, match="step"):
+            declare()

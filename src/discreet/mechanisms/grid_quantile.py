@@ -1,13 +1,19 @@
 """Quantiles of a weighted histogram by the exponential mechanism over a public grid of whole numbers.
 
-Smith, "Privacy-preserving Statistical Estimation with Optimal Convergence Rates", STOC 2011, on a grid. All points
-between two neighbouring cells have the same score, so a release is drawn in two exact steps: which gap, by a race over
-log-lengths and scores, then a uniform whole number in it.
+Smith, "Privacy-preserving Statistical Estimation with Optimal Convergence Rates", STOC 2011, on a grid, where many may
+share a value. Of a histogram of weight W let L be the weight below a point v and M the weight up to it, so that v has
+all ranks from L to M. Its loss is how far the wanted rank ``r = p W + shift`` is from these:
+``max(0, L - r, r - M)``, which is 0 at the quantile itself, however many share it. Nothing is below the lowest point
+of the bounds and nothing above the highest one, so the lowest has all ranks up to M and the highest all from L on: some
+point has loss 0 wherever the rank is. All points of a gap have the same loss, so a release is drawn in two exact steps:
+which cell or gap, by a race over log-lengths and losses, then a uniform whole number in it.
 
-With W(y) the weight below y, a point scores ``-|W(y) - p W - shift|``. A unit of weight ``u``, of which v lies below y,
-moves the inside by ``v - p u``, so by at most ``max(p, 1 - p)`` times the largest u when it comes or goes. When it is
-replaced, by one of weight u' with v' below y, the inside moves by ``(v' - p u') - (v - p u)``, which lies between
-``-p u' - (1 - p) u`` and ``(1 - p) u' + p u``: by at most the largest u, whatever p is.
+The sensitivity. A unit of weight u, of which a lies below v and b at v, moves ``L - r`` by ``a - p u`` and ``M - r`` by
+``a + b - p u`` when it comes. Both lie between ``-p u`` and ``(1 - p) u``, so each term of the loss, and with them
+their maximum, moves by at most ``max(p, 1 - p)`` times the largest u when a unit comes or goes. When it is replaced by
+one of weight u', of which a' lies below, the first moves by ``(a' - p u') - (a - p u)``, which lies between
+``-p u' - (1 - p) u`` and ``(1 - p) u' + p u``, and so does the second: by at most the largest u, whatever p is. A unit
+is all rows of a person, and u the most weight that all of them have together, however they lie.
 """
 
 import math
@@ -45,7 +51,7 @@ class GridQuantile(Faces):
     >>> median = GridQuantile(bounds=(0, 2**40), epsilon=2, relation="add_remove")
     >>> 900 <= median.release(np.arange(2000), np.ones(2000, dtype=np.int64)) <= 1100
     True
-    >>> round(median.error(0.05), 1)                     # weight that may lie between the release and the best point
+    >>> round(median.error(0.05), 1)                     # weight between the rank and the release
     15.4
     """
 
@@ -110,10 +116,10 @@ class GridQuantile(Faces):
         return np.array([self.release(cells, weights) for cells, weights in histograms], dtype=np.int64)
 
     def error(self, beta: Real = 0.05) -> float:
-        """Return how much more weight than at the best point may lie between the release and its aim.
+        """Return how far the wanted rank may be from the ranks of the release, as a weight.
 
         McSherry and Talwar, FOCS 2007: ``log(points / beta) / rate`` with probability ``1 - beta`` at least, whatever
-        the data. The best point is off by at most half the weight of a cell, if the aim is within the histogram.
+        the data, as some point has loss 0.
         """
         failure, (low, high) = a_probability(beta, "beta"), self.bounds
         return up(lambda: ball((high - low + 1) / failure).log() / ball(self.rate))
@@ -123,9 +129,8 @@ class GridQuantile(Faces):
         gaps = Gaps(self.bounds, self.rate, self._aim, *histogram)
         if not self.bounds[0] <= output <= self.bounds[1]:
             return -math.inf
-        where = int(np.searchsorted(gaps.cells, output, side="left"))
-        every = range(gaps.lengths.size)
-        return float(enclose(lambda: ball(self.rate * gaps.score(where)) - gaps.log_sum(every)).mid())
+        score, every = gaps.score(gaps.run_of(output)), range(gaps.lengths.size)
+        return float(enclose(lambda: ball(self.rate * score) - gaps.log_sum(every)).mid())
 
     def _aim(self, weight: int) -> Fraction:
         return Fraction(self.probability) * weight + self.shift

@@ -16,6 +16,7 @@ probability ``level``. How far a sum of noise strays is bounded by Chernoff's in
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -95,46 +96,49 @@ class NoisyTree:
             node = node * b + child
         return _told((node + part).reshape(self.nodes[0].shape[:-1]))
 
-    def interval(self, p: Real, level: Real = 0.95, /) -> tuple[float | Floats, float | Floats]:
+    def interval(self, p: Real, level: Real = 0.95, row: float = 0.0, /) -> tuple[float | Floats, float | Floats]:
         """Return ends between which the true p-quantile of the weights lies, with probability ``level`` at least.
 
-        True is every leaf with at most a share p of the weight below it and at most ``1 - p`` beyond. If no leaf is
-        left, which happens with probability ``1 - level`` at most, the ends are those of the whole grid.
+        True is every leaf with at most a share p of the weight below it and at most ``1 - p`` beyond, and with a weight
+        of a ``row`` also those between the two rows at the rank ``p (n - 1) + 1``, as SQL takes it. If no leaf is left,
+        which happens with probability ``1 - level`` at most, the ends are those of the whole grid.
         """
         share, failure = probability(p, "p", zero=True, one=True), (1 - probability(level, "level")) / 2
         raw = tuple(nodes.astype(np.float64) for nodes in self.nodes)
         sums = _below(raw) - float(share) * raw[0].sum(axis=-1, keepdims=True)
         slack = np.abs(raw[0]).sum(axis=-1, keepdims=True) * self.levels * 2.0**-48
-        reach = self._reach(share, failure) + slack
-        possible = (sums[..., :-1] <= reach[..., :-1]) & (sums[..., 1:] >= -reach[..., 1:])
+        reach = _reach(self.law, self.size, self.branching, self.levels, share, failure) + slack
+        left, right = float(1 - share) * row, float(share) * row
+        possible = (sums[..., :-1] <= reach[..., :-1] + left) & (sums[..., 1:] >= -reach[..., 1:] - right)
         first, last = possible.argmax(axis=-1), self.leaves - possible[..., ::-1].argmax(axis=-1)
         some = possible.any(axis=-1)
         low = np.where(some, first, 0).astype(np.float64)
         return _told(low), _told(np.where(some, last, self.leaves).astype(np.float64))
 
-    def _reach(self, share: Fraction, failure: Fraction) -> Floats:
-        """Return for each boundary of leaves how far the noise of its sum strays with probability ``failure``."""
-        b, p = self.branching, float(share)
-        first, below = _digits(b, self.levels)
-        # A sum has the noise of `first` parts of the root with weight 1 - p, of the others with -p, and of `below`
-        # siblings further down; which ones does not matter, so few of them differ.
-        heads, tails = np.arange(b + 1)[:, None, None], np.arange(int(below.max()) + 1)[None, :, None]
-        h = self._steps(failure, b * self.levels)
-        logs = heads * self._log_moment((1 - p) * h) + (b - heads) * self._log_moment(p * h)
-        logs = logs + tails * self._log_moment(h)
-        table = ((logs - math.log(failure)) / h).min(axis=-1) * ROUNDING
-        reach: Floats = table[first, below]
-        return reach
 
-    def _steps(self, failure: Fraction, terms: int) -> Floats:
-        """Return values of h around those that are best for one and for all terms."""
-        spread = math.sqrt(-2 * math.log(failure))
-        if self.law == "gaussian":
-            return np.geomspace(spread / (self.size * math.sqrt(terms) * 2), spread / self.size * 100, STEPS)
-        return np.geomspace(1 / (self.size * terms * 4), (1 - 1e-6) / self.size, STEPS)
+@lru_cache(maxsize=64)
+def _reach(law: str, size: float, b: int, levels: int, share: Fraction, failure: Fraction) -> Floats:
+    """Return for each boundary of leaves how far the noise of its sum strays with probability ``failure``."""
+    p = float(share)
+    first, below = _digits(b, levels)
+    # A sum has the noise of `first` parts of the root with weight 1 - p, of the others with -p, and of `below`
+    # siblings further down; which ones does not matter, so few of them differ.
+    heads, tails = np.arange(b + 1)[:, None, None], np.arange(int(below.max()) + 1)[None, :, None]
+    h = _steps(law, size, failure, b * levels)
+    logs = heads * log_moment(law, size, (1 - p) * h) + (b - heads) * log_moment(law, size, p * h)
+    logs = logs + tails * log_moment(law, size, h)
+    table = ((logs - math.log(failure)) / h).min(axis=-1) * ROUNDING
+    reach: Floats = table[first, below]
+    reach.flags.writeable = False
+    return reach
 
-    def _log_moment(self, h: Floats) -> Floats:
-        return log_moment(self.law, self.size, h)
+
+def _steps(law: str, size: float, failure: Fraction, terms: int) -> Floats:
+    """Return values of h around those that are best for one and for all terms."""
+    spread = math.sqrt(-2 * math.log(failure))
+    if law == "gaussian":
+        return np.geomspace(spread / (size * math.sqrt(terms) * 2), spread / size * 100, STEPS)
+    return np.geomspace(1 / (size * terms * 4), (1 - 1e-6) / size, STEPS)
 
 
 def log_moment(law: str, size: float, h: Floats) -> Floats:

@@ -88,10 +88,14 @@ class SmoothInterval(Faces):
         return [self.release(cells, weights) for cells, weights in histograms]
 
     def _off(self, told: float) -> int:
-        """Return how far the quantile can be off, from the noisy logarithm alone."""
+        """Return how far the quantile can be off, from the noisy logarithm alone.
+
+        By the noise, and by the bound itself where it is taken elsewhere between two rows: a unit more or less moves it
+        from one to the other.
+        """
         failure = 1 - Fraction(self.level)
         margin = float(self.scale) * max(0.0, -math.log(2 * float(failure * MARGIN)))
         low, high = self.quantile.bounds
         bound = math.exp(min(told + margin + float(GRID), math.log(high - low + 1)))
-        off = bound * self.quantile.noise.reach(failure * (1 - MARGIN)) + 0.5
+        off = bound * (1 + self.quantile.noise.reach(failure * (1 - MARGIN))) + 0.5
         return high - low if off >= high - low else math.floor(off)

@@ -104,6 +104,7 @@ class ColumnPart(Part):
     type: Kind | None = Field(default=None, description="What its values are", examples=["float"])
     min: Finite | None = Field(default=None, description="Smaller numbers are moved to this one", examples=[0])
     max: Finite | None = Field(default=None, description="Larger numbers are moved to this one", examples=[500])
+    step: Positive | None = Field(default=None, description="How far apart possible numbers are", examples=[5])
     values: list[Key] | None = Field(
         default=None, min_length=1, description="The groups that there are, with or without rows", examples=[["Oslo"]]
     )
@@ -118,6 +119,7 @@ class ColumnPart(Part):
         return Column(
             self.type,
             bounds=None if self.min is None or self.max is None else (self.min, self.max),
+            step=self.step,
             values=None if self.values is None else keys_of(self.values),
             nulls=self.nulls,
             max_length=self.max_length,

@@ -83,6 +83,10 @@ class Box:
             np.where(known, np.maximum.reduce(ends), np.inf),
         )
 
+    def widened(self, by: float) -> "Box":
+        """Return the same values with ends that are further away, as for numbers that were rounded."""
+        return Box(self.value, self.low - by, self.high + by)
+
     def clipped(self, low: float, high: float) -> "Box":
         """Move everything to the nearer end of an interval in which the true numbers certainly lie."""
         return Box(*(np.clip(end, low, high) for end in (self.value, self.low, self.high)))

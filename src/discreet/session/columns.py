@@ -4,6 +4,7 @@ A formula works on boxes, so that a mean, a variance or a correlation has an int
 noise of its parts is. ``corners`` are true values at which the error is foretold: the worst of them is promised.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from discreet.tables.aggregates import Aggregate
 from discreet.tables.expressions import Call, Expression, Name, lit, when
 from discreet.tables.grid import Grid
 from discreet.tables.kinds import Interval
+from discreet.tables.lattice import Lattice
 from discreet.tables.measures import Additive, Cells, Count, Distinct, Persons, Sum
 from discreet.tables.typed import Scope, Typed
 
@@ -70,6 +72,27 @@ class Ranked:
     options: tuple[Fraction, ...] = ()
     method: str = "exponential"
     whole: bool = False
+
+    @property
+    def grid(self) -> Grid | Lattice:
+        """The public points that it is chosen from."""
+        assert self.cells.grid is not None  # noqa: S101  top lists alone have none
+        return self.cells.grid
+
+    @property
+    def discrete(self) -> bool:
+        """Whether each point stands for itself alone: whole numbers, and numbers with a declared step."""
+        return isinstance(self.grid, Lattice) or (self.whole and self.grid.step == 1)
+
+    def value(self, place: float) -> float:
+        """Return the number at a place of the grid, within the bounds."""
+        return min(max(self.grid.value(place), self.grid.low), self.grid.high)
+
+    def ends(self, first: float, last: float) -> tuple[float, float]:
+        """Return the least and the greatest number that counts at one of these places."""
+        half = 0.0 if self.discrete else 0.5
+        low, high = self.value(first - half), self.value(last + half)
+        return (float(math.ceil(low)), float(math.floor(high))) if self.whole and not self.discrete else (low, high)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,6 +157,11 @@ class Workshop:
         name = self._measure(f"sum of {value!r}, {grid!r}", lambda name: Sum(name, typed, grid))
         return name, grid, interval
 
+    def rounding(self, value: Expression, grid: Grid) -> float:
+        """Return how far a mean of a number may be from that of its points on the grid."""
+        exact = self.scope.resolve(value).kind == "int" and grid.step == 1
+        return 0.0 if exact else float(grid.step) / 2
+
     def number(self, value: Expression) -> tuple[Typed, Interval]:
         """Return a bounded number, or say how to bound it."""
         typed = self.scope.resolve(value)
@@ -181,11 +209,11 @@ class Workshop:
     def _mean(self, name: str, aggregate: Aggregate) -> Column:
         (value,) = aggregate.arguments
         total, grid, interval = self.total(value, centred=repr(value) not in self._summed)
-        rows, origin = self.rows(value), float(grid.origin)
+        rows, origin, rounding = self.rows(value), float(grid.origin), self.rounding(value, grid)
         low, high = float(interval.low), float(interval.high)
 
         def formula(b: Mapping[str, Box]) -> Box:
-            return (b[total] / b[rows] + origin).clipped(low, high)
+            return (b[total] / b[rows] + origin).widened(rounding).clipped(low, high)
 
         def corners(n: float) -> list[dict[str, float]]:
             return [{rows: n, total: n * (x - origin)} for x in (low, (low + high) / 2, high)]
@@ -196,14 +224,16 @@ class Workshop:
         (value,) = aggregate.arguments
         _, interval = self.number(value)
         middle = _middle(interval)
-        total, first, _ = self.total(value - lit(middle), centred=True)
-        square, second, _ = self.total(Call("square", (value - lit(middle),)), centred=True)
+        shifted = value - lit(middle)
+        total, first, _ = self.total(shifted, centred=True)
+        square, second, _ = self.total(Call("square", (shifted,)), centred=True)
+        rounding = self.rounding(shifted, first), self.rounding(Call("square", (shifted,)), second)
         rows = self.rows(value)
         top = float(interval.width) ** 2 / 4
 
         def formula(b: Mapping[str, Box]) -> Box:
-            mean = b[total] / b[rows] + float(first.origin)
-            moment = (b[square] / b[rows] + float(second.origin)).clipped(0.0, float("inf"))
+            mean = (b[total] / b[rows] + float(first.origin)).widened(rounding[0])
+            moment = (b[square] / b[rows] + float(second.origin)).widened(rounding[1]).clipped(0.0, float("inf"))
             variance = (moment - mean.squared()).clipped(0.0, top)
             return variance.root() if aggregate.function == "stddev" else variance
 
@@ -222,14 +252,19 @@ class Workshop:
         (_, first), (_, second) = self.number(a), self.number(b)
         both = ~(a.is_null() | b.is_null())
         x, y = (when(both, v - lit(_middle(i))).otherwise(None) for v, i in ((a, first), (b, second)))
-        parts = [self.total(value, centred=True) for value in (x, y, x * y)]
+        wanted = [x, y, x * y]
         if aggregate.function == "correlation":
-            parts += [self.total(Call("square", (value,)), centred=True) for value in (x, y)]
+            wanted += [Call("square", (value,)) for value in (x, y)]
+        parts = [self.total(value, centred=True) for value in wanted]
+        rounding = [self.rounding(value, grid) for value, (_, grid, _) in zip(wanted, parts, strict=True)]
         rows = self.rows(x)
         top = float(first.width * second.width) / 4
 
         def formula(boxes: Mapping[str, Box]) -> Box:
-            means = [boxes[part] / boxes[rows] + float(grid.origin) for part, grid, _ in parts]
+            means = [
+                (boxes[part] / boxes[rows] + float(grid.origin)).widened(half)
+                for (part, grid, _), half in zip(parts, rounding, strict=True)
+            ]
             covariance = means[2] - means[0] * means[1]
             if aggregate.function == "covariance":
                 return covariance.clipped(-top, top)
@@ -258,7 +293,9 @@ class Workshop:
         if not interval.width:
             raise InvalidParameter(f"{value!r} is a constant: its bounds are equal.")
         method = aggregate.method or "tree"
-        grid = _cell_grid(interval, whole=typed.kind == "int", tree=method == "tree")
+        grid = self._lattice(value, tree=method == "tree") or _cell_grid(
+            interval, whole=typed.kind == "int", tree=method == "tree"
+        )
         told = {
             "min": f"least {_told(value)}",
             "max": f"greatest {_told(value)}",
@@ -271,6 +308,16 @@ class Workshop:
             told = f"median of {_told(value)}"
         cells = Cells(f"c_{name}", typed, grid)
         return Ranked(name, told, aggregate.function, cells, shares, method, typed.kind == "int")
+
+    def _lattice(self, value: Expression, *, tree: bool) -> Lattice | None:
+        """Return the points that a stored column has by declaration, if they are few enough to choose from."""
+        origin = self.scope.columns.get((value.table, value.name)) if isinstance(value, Name) else None
+        column = None if origin is None else origin.column
+        if column is None or column.steps is None or column.interval is None:
+            return None
+        if column.steps >= (TREE[0] ** TREE[1] if tree else 2**CELLS):
+            return None
+        return Lattice(float(column.interval.low), float(column.interval.high), column.steps)
 
     def _top(self, name: str, aggregate: Aggregate) -> Ranked:
         (value,) = aggregate.arguments

@@ -18,11 +18,12 @@ from discreet.mechanisms import GridQuantile, QuantileTree, TopK
 from discreet.session.columns import TREE, Ranked
 from discreet.session.estimates import Estimates
 from discreet.session.smooth_ranks import Proposed, Smooth, over_groups
-from discreet.tables.grid import Grid
 from discreet.tables.measures import UNIT
 from discreet.units import Relation
 
 __all__ = ["RankMechanism", "rank_mechanism"]
+
+GAP = "where many rows share a value, it may fall into the gap beside it"
 
 Histogram = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
@@ -75,8 +76,10 @@ def rank_mechanism(
 class Choice:
     """Quantiles by the exponential mechanism, each with a lower and an upper end chosen in the same way.
 
-    The ends aim as much weight below and above the rank as a choice can miss its aim by, so that the rank lies between
-    them with the level's probability.
+    The ends aim below and above the rank by as much weight as a choice can miss its aim by, and one row more. A choice
+    that is no further off than that has less than the rank below it, by a row at least: the lower end is not above the
+    quantile, nor the upper one below it, however many rows share a value, however few there are, and wherever between
+    two rows the quantile is taken to be.
     """
 
     column: Ranked
@@ -91,8 +94,7 @@ class Choice:
 
     def mechanism(self, probability: Fraction, shift: int = 0) -> GridQuantile:
         """Return one choice: a unit more or less changes its histogram by ``rows`` at most."""
-        grid = self.column.cells.grid
-        assert grid is not None  # noqa: S101  top lists alone have none
+        grid = self.column.grid
         return GridQuantile(
             bounds=(grid.lowest, grid.highest),
             epsilon=self.share / self._draws(),
@@ -115,27 +117,26 @@ class Choice:
         for name, probability in zip(column.names, column.options, strict=True):
             miss = self.miss(probability, 2)
             value, low, high = (
-                self._values([self.mechanism(probability, shift).release(*one) for one in histograms])
-                for shift in (0, -miss, miss)
+                self.mechanism(probability, shift).releases(histograms).tolist() for shift in (0, -miss, miss)
             )
-            low = [min(a, b) for a, b in zip(low, value, strict=True)]
-            high = [max(a, b) for a, b in zip(high, value, strict=True)]
-            made[name] = Estimates(value=tuple(value), low=tuple(low), high=tuple(high), method=str(self))
+            ends = [column.ends(min(a, b), max(b, c)) for a, b, c in zip(low, value, high, strict=True)]
+            made[name] = Estimates(
+                value=tuple(map(column.value, value)),
+                low=tuple(low for low, _ in ends),
+                high=tuple(high for _, high in ends),
+                method=str(self),
+            )
         return made
 
     def miss(self, probability: Fraction, ends: int) -> int:
-        """Return how much weight a choice can be away from its aim, each of so many failing rarely."""
-        return math.ceil(self.mechanism(probability).error((1 - self.level) / ends)) + UNIT * self.rows
-
-    def _values(self, steps: list[int]) -> list[float]:
-        grid = self.column.cells.grid
-        assert grid is not None  # noqa: S101
-        return [grid.value(step) for step in steps]
+        """Return how much weight a choice can be away from its aim, each of so many failing rarely, and one row."""
+        return math.ceil(self.mechanism(probability).error((1 - self.level) / ends)) + UNIT
 
     def note(self) -> str:
-        """Say how many rows may lie between."""
+        """Say how many rows may lie between, and that on real numbers a gap may be chosen beside a value of many."""
         probability = self.column.options[0] if self.column.options else Fraction(1)
-        return f"within {math.ceil(self.miss(probability, 2) / UNIT):,} rows of the rank"
+        rows = f"within {math.ceil(self.miss(probability, 2) / UNIT):,} rows of the rank"
+        return rows if self.column.discrete else f"{rows}; {GAP}"
 
     def __str__(self) -> str:
         return "exponential mechanism"
@@ -170,14 +171,15 @@ class Tree:
         The least value is the upper end of the interval of the 0-quantile: below it, nothing can be told from noise.
         The greatest is the lower end of the 1-quantile's.
         """
-        mechanism, lowest = self.mechanism, self._grid.lowest
+        mechanism, lowest = self.mechanism, self.column.grid.lowest
+        row = UNIT if self.column.function == "quantiles" else 0
         found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in self.column.names}
         for cells, weights in histograms:
             tree = mechanism.release(np.asarray(cells) - lowest, weights)
             for name, probability in zip(self.column.names, self._probabilities, strict=True):
-                ends = [float(np.asarray(end)) for end in tree.interval(probability, self.level)]
+                ends = [float(np.asarray(end)) for end in tree.interval(probability, self.level, row)]
                 place = float(np.asarray(tree.quantile(probability)))
-                low, high = self._value(ends[0]), self._value(ends[1] - 1, up=True)
+                low, high = self.column.ends(lowest + ends[0], lowest + ends[1] - 1)
                 value = {"min": high, "max": low}.get(self.column.function, self._value(place))
                 found[name].append((value, min(low, value), max(high, value)))
         return {
@@ -194,20 +196,12 @@ class Tree:
     def _probabilities(self) -> tuple[Fraction, ...]:
         return {"min": (Fraction(0),), "max": (Fraction(1),)}.get(self.column.function, self.column.options)
 
-    @property
-    def _grid(self) -> Grid:
-        grid = self.column.cells.grid
-        assert grid is not None  # noqa: S101  top lists alone have none
-        return grid
-
-    def _value(self, place: float, *, up: bool = False) -> float:
-        """Return the number at a place of the tree: leaf i is all numbers that the grid rounds to its i-th point."""
-        grid = self._grid
-        if grid.exponent >= 0 and self.column.whole:
-            inside = float(min(math.floor(place), grid.highest - grid.lowest))
-        else:
-            inside = min(place + (0.5 if up else -0.5), float(grid.highest - grid.lowest))
-        return grid.value(grid.lowest + max(inside, 0.0))
+    def _value(self, place: float) -> float:
+        """Return the number at a place of the tree: leaf i is all numbers that count at the i-th point."""
+        column, grid = self.column, self.column.grid
+        inside = math.floor(place) if column.discrete else place - 0.5
+        value = column.value(grid.lowest + min(max(inside, 0.0), float(grid.highest - grid.lowest)))
+        return float(round(value)) if column.whole else value
 
     def note(self) -> str:
         """Say what it depends on."""

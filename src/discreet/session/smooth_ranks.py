@@ -19,7 +19,6 @@ from discreet.mechanisms.smooth_quantile import SmoothQuantile
 from discreet.mechanisms.tested_quantile import TestedQuantile
 from discreet.session.columns import Ranked
 from discreet.session.estimates import Estimates
-from discreet.tables.grid import Grid
 from discreet.tables.measures import UNIT
 from discreet.units import Relation
 
@@ -57,12 +56,6 @@ class _Fitted:
     single: bool
 
     @property
-    def _grid(self) -> Grid:
-        grid = self.column.cells.grid
-        assert grid is not None  # noqa: S101  top lists alone have none
-        return grid
-
-    @property
     def _direct(self) -> bool:
         return self.single and self.relation == "replace_one"
 
@@ -82,11 +75,12 @@ class _Fitted:
         return all_of_a_group if self._direct else over_groups(self.groups, all_of_a_group, self.relation)
 
     def _estimates(self, found: list[tuple[int | None, int | None, int | None]]) -> Estimates:
-        low, value, high = (
-            tuple(None if step is None else self._grid.value(step) for step in one)
-            for one in (zip(*found, strict=True) if found else ((), (), ()))
+        column = self.column
+        value = tuple(None if step is None else column.value(step) for _, step, _ in found)
+        ends = [(None, None) if low is None or high is None else column.ends(low, high) for low, _, high in found]
+        return Estimates(
+            value=value, low=tuple(low for low, _ in ends), high=tuple(high for _, high in ends), method=str(self)
         )
-        return Estimates(value=value, low=low, high=high, method=str(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +91,7 @@ class Smooth(_Fitted):
         """Return the mechanism of one quantile of one group, of which a unit has at most ``rows`` rows."""
         epsilon = self._share * VALUE
         quantile = SmoothQuantile(
-            bounds=(self._grid.lowest, self._grid.highest),
+            bounds=(self.column.grid.lowest, self.column.grid.highest),
             epsilon=epsilon,
             relation=self._relation,
             probability=probability,
@@ -135,7 +129,7 @@ class Proposed(_Fitted):
     def mechanism(self, probability: Fraction) -> TestedQuantile:
         """Return the mechanism of one quantile of one group, of which a unit has at most ``rows`` rows."""
         return TestedQuantile(
-            bounds=(self._grid.lowest, self._grid.highest),
+            bounds=(self.column.grid.lowest, self.column.grid.highest),
             epsilon=self._share,
             delta=self._failure,
             relation=self._relation,
@@ -173,11 +167,16 @@ class Proposed(_Fitted):
         return made
 
     def _off(self, mechanism: TestedQuantile) -> int:
-        return mechanism.error(1 - Fraction(self.level))
+        """Return how far a value may be off: by its noise, and by the bound if it is taken elsewhere between rows.
+
+        Where the bound holds, a row more or less moves the quantile by no more, so the rows on both sides of the rank
+        are no further apart.
+        """
+        return mechanism.error(1 - Fraction(self.level)) + mechanism.bound
 
     def note(self) -> str:
         """Say how far off a value will be, if there is one."""
-        off = float(self._off(self.mechanism(self.column.options[0])) * self._grid.step)
+        off = float(self._off(self.mechanism(self.column.options[0])) * self.column.grid.step)
         return f"within {_short(off)}, or no value"
 
     def __str__(self) -> str:

@@ -142,8 +142,8 @@ def median(column: str | Expression, *, method: QuantileMethod | None = None) ->
 def quantile(column: str | Expression, probability: float, *, method: QuantileMethod | None = None) -> Aggregate:
     """Return a value with about this share of the rows below it.
 
-    Take method ``"smooth"`` where many rows share a value, or where epsilon is 3 or more for each quantile of each
-    group; take ``"exponential"`` otherwise. Take ``"tree"`` for three or more quantiles, and ``"ptr"`` where no number
+    Take method ``"smooth"`` where epsilon is 3 or more for each quantile of each group, and ``"exponential"``
+    otherwise. Take ``"tree"`` for three or more quantiles, and ``"ptr"`` where no number
     is better than one that a single member could move far.
 
     >>> quantile("amount", 0.9, method="smooth")

@@ -10,6 +10,7 @@ from typing import Literal
 
 from discreet.tables.grid import Grid
 from discreet.tables.kinds import Value
+from discreet.tables.lattice import Lattice
 from discreet.tables.typed import Typed
 
 __all__ = ["Additive", "Cells", "Count", "Distinct", "Measure", "Persons", "Sum"]
@@ -93,7 +94,7 @@ class Cells:
 
     name: str
     value: Typed
-    grid: Grid | None = None
+    grid: Grid | Lattice | None = None
     values: tuple[Value, ...] | None = None
     kind: Literal["cells"] = "cells"
 

@@ -7,6 +7,7 @@ itself a release without noise.
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 from unicodedata import normalize
@@ -17,7 +18,7 @@ from discreet.tables.kinds import LIMIT, LONGEST, Interval, Kind, Value, check_k
 
 __all__ = ["Bounds", "Column", "Schema", "Values", "keys_of"]
 
-FIELDS = ("type", "min", "max", "values", "nulls", "max_length")
+FIELDS = ("type", "min", "max", "step", "values", "nulls", "max_length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,11 @@ class Column:
     """What is declared about one column.
 
     ``bounds`` clamp numbers that are added up, averaged or ranked; conditions, keys and bins see what is stored, and a
-    number outside is in no group that follows from the bounds. ``values`` are the keys that groups by this column
-    have, with or without rows. ``nulls`` says what a missing value, or NaN, means: ``"skip"`` leaves it out of sums,
-    means and counts of the column, as SQL does; any other value stands in for it. Texts are cut after ``max_length``
-    characters, 65,536 unless it is declared.
+    number outside is in no group that follows from the bounds. ``step`` says that numbers are ``low``, ``low + step``,
+    ... up to ``high`` and nothing between, so that quantiles are among them; whole numbers have a step of 1 anyway.
+    ``values`` are the keys that groups by this column have, with or without rows. ``nulls`` says what a missing value,
+    or NaN, means: ``"skip"`` leaves it out of sums, means and counts of the column, as SQL does; any other value stands
+    in for it. Texts are cut after ``max_length`` characters, 65,536 unless it is declared.
 
     >>> Column("int", bounds=(0, 120), nulls=0)
     Column('int', bounds=(0, 120), nulls=0)
@@ -37,6 +39,7 @@ class Column:
     type: Kind | None = None
     _: KW_ONLY
     bounds: tuple[Real, Real] | None = None
+    step: Real | None = None
     values: tuple[Value, ...] | None = None
     nulls: Value | Literal["skip"] = "skip"
     max_length: int | None = None
@@ -45,6 +48,8 @@ class Column:
         kind = None if self.type is None else check_kind(self.type)
         if self.bounds is not None:
             _check_bounds(self.bounds, kind)
+        if self.step is not None:
+            _check_step(self.step, self.bounds, kind)
         if self.values is not None:
             object.__setattr__(self, "values", keys_of(self.values))
             kinds = {kind_of(value) for value in self.values if value is not None}
@@ -63,10 +68,17 @@ class Column:
         """The declared bounds."""
         return None if self.bounds is None else Interval.of(*self.bounds)
 
+    @property
+    def steps(self) -> int | None:
+        """How many declared steps lie between the bounds."""
+        return None if self.step is None or self.bounds is None else _steps(self.step, self.bounds)
+
     def __repr__(self) -> str:
         parts = [] if self.type is None else [repr(self.type)]
         if self.bounds is not None:
             parts.append(f"bounds=({show(self.bounds[0])}, {show(self.bounds[1])})")
+        if self.step is not None:
+            parts.append(f"step={show(self.step)}")
         if self.values is not None:
             parts.append(f"values={self.values!r}")
         if self.nulls != "skip":
@@ -76,13 +88,24 @@ class Column:
         return f"Column({', '.join(parts)})"
 
 
-def Bounds(low: Real, high: Real, *, type: Kind | None = None, nulls: Value = "skip") -> Column:  # noqa: A002, N802
-    """Declare that a column holds numbers from low to high; in sums, means and quantiles others move to the nearer end.
+def Bounds(  # noqa: N802
+    low: Real,
+    high: Real,
+    *,
+    step: Real | None = None,
+    type: Kind | None = None,  # noqa: A002
+    nulls: Value = "skip",
+) -> Column:
+    """Declare that a column holds numbers from low to high; in sums and quantiles others move to the nearer end.
+
+    With a ``step`` they are low, low + step, and so on, and quantiles are among these.
 
     >>> Bounds(0, 500)
     Column(bounds=(0, 500))
+    >>> Bounds(0, 100, step=5)
+    Column(bounds=(0, 100), step=5)
     """
-    return Column(type, bounds=(low, high), nulls=nulls)
+    return Column(type, bounds=(low, high), step=step, nulls=nulls)
 
 
 def Values(values: Iterable[Value], *, nulls: Value = "skip") -> Column:  # noqa: N802
@@ -205,6 +228,21 @@ def _check_lengths(most: object, kind: Kind | None, texts: Iterable[object]) -> 
         raise InvalidParameter(f"a declared value has more than {longest} characters, so no row could have it.")
 
 
+def _steps(step: Real, bounds: tuple[Real, Real]) -> int:
+    return round((Fraction(bounds[1]) - Fraction(bounds[0])) / Fraction(step))
+
+
+def _check_step(step: Real, bounds: tuple[Real, Real] | None, kind: Kind | None) -> None:
+    exact = finite(step, "step")
+    if bounds is None or kind not in ("int", "float", None) or exact <= 0:
+        raise InvalidParameter("a step is a number above 0, for a column of numbers with bounds.")
+    if kind == "int" and exact.denominator != 1:
+        raise InvalidParameter("the step of whole numbers is a whole number.")
+    width = Fraction(bounds[1]) - Fraction(bounds[0])
+    if not width or abs(_steps(exact, bounds) * exact - width) > exact / 10**6:
+        raise InvalidParameter("the upper bound must be a whole number of steps above the lower one.")
+
+
 def _column(name: str, entry: object) -> Column:
     if isinstance(entry, Column):
         return entry
@@ -216,10 +254,13 @@ def _column(name: str, entry: object) -> Column:
         if ("min" in entry) != ("max" in entry):
             raise InvalidParameter(f"{name}: write both min and max.")
         bounds = (entry["min"], entry["max"]) if "min" in entry else None
+        if "step" in entry and bounds is None:
+            raise InvalidParameter(f"{name}: a step needs min and max.")
         values = entry.get("values")
         return Column(
             entry.get("type"),
             bounds=bounds,
+            step=entry.get("step"),
             values=None if values is None else keys_of(values),
             nulls=entry.get("nulls", "skip"),
             max_length=entry.get("max_length"),
