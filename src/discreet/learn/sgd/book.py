@@ -8,7 +8,7 @@ A layer is known by its exact type; any other module that owns parameters is one
 refused.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -16,11 +16,26 @@ from torch import Tensor, nn
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.contributions import Contribution
+from discreet.learn.sgd.following import Following
+from discreet.learn.sgd.watch import Watch
 
 __all__ = ["Book", "Layer", "trainable"]
 
 Layer = Callable[["Book", nn.Module], Callable[..., Any]]
 """What makes the forward function of a layer that keeps book."""
+
+FIRST = (
+    "{name} took an input that has not the examples of the batch along its first dimension, so that it cannot be told "
+    "what each example adds to its gradient. Examples must lie along the first dimension of every layer's input. Give "
+    "it an entry for each example, as in positions(torch.arange(T).expand(len(x), T)) and not positions(torch.arange(T)),"
+    " or call requires_grad_(False) on its parameters."
+)
+
+CHANGED = (
+    "{name} was changed by a forward or a backward pass. What a model keeps of its inputs is released with it and is "
+    "not clipped. Take it out, replace the layer by one without such statistics, or, if it is set once, run the model "
+    "on made-up inputs before private()."
+)
 
 
 class Book:
@@ -44,7 +59,8 @@ class Book:
             raise InvalidParameter("the model has no parameter that asks for a gradient; there is nothing to train.")
         refuse(model)
         self._patched: list[nn.Module] = []
-        self._kept: dict[str, tuple[Tensor, int]] = {}
+        self.watch = Watch(model)
+        self.following = Following()
         for module in units(model):
             plain = module.forward
             module.forward = _either(self, plain, layer_for(module)(self, module))
@@ -59,7 +75,7 @@ class Book:
         """Begin a batch of so many examples, padding included."""
         self.examples = examples
         self.notes = {parameter: [] for parameter in self.names}
-        self._kept = self._versions()
+        self.watch.open()
 
     def close(self) -> dict[Tensor, list[Contribution]]:
         """End the batch and return the contributions to each parameter, those of none included."""
@@ -79,19 +95,20 @@ class Book:
                     f"{name} was not trained when the training was made private and asks for a gradient now, which is "
                     "not clipped. Call requires_grad_(True) on all that shall be trained before private()."
                 )
-        for name, (kept, version) in self._versions().items():
-            before, number = self._kept.get(name, (None, -1))
-            if before is not kept or number != version:
-                raise InvalidParameter(
-                    f"the buffer {name} was changed by a forward pass. What a model keeps of its inputs is released "
-                    "with it and is not clipped; take it out, or replace the layer by one without such statistics."
-                )
+        if (name := self.watch.changed()) is not None:
+            raise InvalidParameter(CHANGED.format(name=self.kind_of(name)))
         return notes
 
-    def _versions(self) -> dict[str, tuple[Tensor, int]]:
-        """Return what a model holds beside the parameters that are trained, and how often each was written to."""
-        held = (*self.model.named_buffers(), *self.model.named_parameters())
-        return {name: (kept, kept._version) for name, kept in held if kept not in self.names}  # noqa: SLF001
+    def kind_of(self, name: str) -> str:
+        """Return a name in the model with what it is the name of."""
+        if name in dict(self.model.named_buffers()):
+            return f"the buffer {name}"
+        return f"the parameter {name}" if name in dict(self.model.named_parameters()) else f"the attribute {name}"
+
+    def name_of(self, module: nn.Module) -> str:
+        """Return where a module is in the model, and its type."""
+        names = (name for name, one in self.model.named_modules() if one is module)
+        return f"{next(names, '') or 'the model'} ({type(module).__name__})"
 
     def note(self, parameter: Tensor, contribution: Contribution) -> None:
         """Add to what the gradient of a parameter is made of; parameters that are not trained are passed over."""
@@ -101,10 +118,21 @@ class Book:
     def check(self, rows: Tensor, module: nn.Module) -> None:
         """Refuse inputs whose first dimension is not that of the examples."""
         if self.examples is not None and (rows.dim() < 1 or rows.shape[0] != self.examples):
-            raise InvalidParameter(
-                f"{type(module).__name__} saw inputs of shape {tuple(rows.shape)} in a batch of {self.examples} "
-                "examples. Examples must lie along the first dimension of every layer's input."
-            )
+            raise InvalidParameter(FIRST.format(name=self.name_of(module)))
+
+    def follows(self, module: nn.Module, form: Any, inputs: Sequence[Any], common: Tensor | None) -> list[bool]:  # noqa: ANN401
+        """Return which inputs of a module hold the examples of the batch; sizes are compared where nothing is known."""
+        assert self.examples is not None  # noqa: S101 - a batch is open
+        name = self.name_of(module) if self.following.learning else type(module).__name__
+        found = self.following.of(module, form, inputs, self.examples, name)
+        if found is None:
+            found = [
+                isinstance(value, Tensor) and value.shape[:1] == (self.examples,) and value is not common
+                for value in inputs
+            ]
+        if not any(found):
+            raise InvalidParameter(FIRST.format(name=self.name_of(module)))
+        return found
 
     def detach(self) -> None:
         """Give every layer its own forward function back."""

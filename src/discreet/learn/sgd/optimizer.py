@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from discreet.errors import InvalidParameter
+from discreet.learn.sgd.failures import in_fixed_words
 from discreet.learn.sgd.run import Run
 
 __all__ = ["PrivateOptimizer"]
@@ -63,7 +64,7 @@ class PrivateOptimizer(Optimizer):
                 "a parameter that is no part of this private training has a gradient, which is not clipped. Call "
                 "requires_grad_(False) and zero_grad() on what shall stay as it is."
             )
-        if self.run.add():
+        if self.run.add() if self.run.probing else in_fixed_words(self.run.add):
             self.finish()
 
     def finish(self, sure: Callable[[], bool] = lambda: True) -> bool:

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from discreet.errors import InvalidParameter
 from discreet.learn.sgd.book import Book, trainable
 from discreet.learn.sgd.contributions import Each
 from discreet.learn.sgd.layers.applying import applied
@@ -37,17 +36,13 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
             module.__dict__["forward"] = patched
         kept = [value.detach() if isinstance(value, Tensor) else value for value in inputs]
         common = _common(module, *args, **options)
-        mapped = [
-            isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == book.examples and value is not common
-            for value in inputs
-        ]
-        if not any(mapped):
-            raise InvalidParameter(
-                f"{type(module).__name__} took no tensor whose first dimension is the {book.examples} examples of the "
-                "batch. Examples must lie along the first dimension."
-            )
+        mapped = book.follows(module, tuple(options), inputs, common)
+        unknown = book.following.learning
 
         def note(place: int, gradient: Tensor) -> None:
+            if unknown:  # it is being learnt which inputs follow the batch
+                return
+
             def one(values: dict[str, Tensor], tensors: list[Tensor], cotangent: Tensor) -> Tensor:
                 given = list(kept)
                 for index, tensor in zip(
