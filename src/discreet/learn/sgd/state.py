@@ -150,7 +150,7 @@ def _of_module(name: str, module: nn.Module, found: Kept) -> Iterator[tuple[str,
         for key, value in vars(kind).items():
             if key.startswith("__") and not isinstance(value, types.FunctionType):
                 continue
-            if isinstance(value, Tensor | np.ndarray | types.FunctionType | CONTAINERS):
+            if isinstance(value, (Tensor, np.ndarray, types.FunctionType, *CONTAINERS)):
                 yield start + key, value
 
 
@@ -184,7 +184,7 @@ def _of_function(name: str, function: types.FunctionType, found: Kept) -> Iterat
     yield from ((f"{name}.{key}", value) for key, value in vars(function).items())
     there = function.__globals__
     for variable in function.__code__.co_names:
-        if isinstance(there.get(variable), Tensor | np.ndarray | CONTAINERS | int | float):
+        if isinstance(there.get(variable), (Tensor, np.ndarray, int, float, *CONTAINERS)):
             found.undo.append(functools.partial(there.__setitem__, variable, there[variable]))
             yield variable, there[variable]
 
