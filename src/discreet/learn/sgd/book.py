@@ -9,6 +9,7 @@ refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from discreet.learn.sgd.contributions import Contribution
 from discreet.learn.sgd.following import Following
 from discreet.learn.sgd.watch import Watch
 
-__all__ = ["Book", "Layer", "trainable"]
+__all__ = ["Book", "Layer", "Recorded", "trainable"]
 
 Layer = Callable[["Book", nn.Module], Callable[..., Any]]
 """What makes the forward function of a layer that keeps book."""
@@ -58,12 +59,14 @@ class Book:
         if not self.names:
             raise InvalidParameter("the model has no parameter that asks for a gradient; there is nothing to train.")
         refuse(model)
+        for module in model.modules():  # of an earlier training, which ends here
+            if isinstance(earlier := vars(module).get("forward"), Recorded):
+                earlier.restore()
         self._patched: list[nn.Module] = []
         self.watch = Watch(model)
         self.following = Following()
         for module in units(model):
-            plain = module.forward
-            module.forward = _either(self, plain, layer_for(module)(self, module))
+            module.__dict__["forward"] = Recorded(self, module, layer_for(module)(self, module))
             self._patched.append(module)
 
     @property
@@ -95,6 +98,11 @@ class Book:
                     f"{name} was not trained when the training was made private and asks for a gradient now, which is "
                     "not clipped. Call requires_grad_(True) on all that shall be trained before private()."
                 )
+        if not any(notes.values()):
+            raise InvalidParameter(
+                "no backward pass went through the model for this batch. Compute the loss from the model that "
+                "private() returned, and call loss.backward() once before optimizer.step()."
+            )
         if (name := self.watch.changed()) is not None:
             raise InvalidParameter(CHANGED.format(name=self.kind_of(name)))
         return notes
@@ -112,7 +120,7 @@ class Book:
 
     def note(self, parameter: Tensor, contribution: Contribution) -> None:
         """Add to what the gradient of a parameter is made of; parameters that are not trained are passed over."""
-        if parameter in self.notes:
+        if parameter in self.notes and parameter.requires_grad:
             self.notes[parameter].append(contribution)
 
     def check(self, rows: Tensor, module: nn.Module) -> None:
@@ -137,7 +145,9 @@ class Book:
     def detach(self) -> None:
         """Give every layer its own forward function back."""
         for module in self._patched:
-            module.__dict__.pop("forward", None)
+            held = module.__dict__.get("forward")
+            if isinstance(held, Recorded):
+                held.restore()
         self._patched.clear()
 
 
@@ -168,11 +178,38 @@ def trainable(module: nn.Module) -> dict[str, nn.Parameter]:
     return {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
 
 
-def _either(book: Book, plain: Callable[..., Any], kept: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what runs a layer with its book while a batch is open; torch.compile leaves it as it is."""
+class Recorded:
+    """The forward function of a layer of one training: with its book while a batch is open, and else as it was.
 
-    def forward(*args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the layer takes and gives
-        return kept(*args, **options) if book.recording else plain(*args, **options)
+    A copy of the layer, by ``copy`` or from a file, is no part of the training: it has the function that was there
+    before, and its own weights.
+    """
 
-    found: Callable[..., Any] = torch.compiler.disable(forward)  # type: ignore[no-untyped-call]
-    return found
+    def __init__(self, book: Book, module: nn.Module, kept: Callable[..., Any]) -> None:
+        self.book, self.module, self.kept = book, module, kept
+        self.own = vars(module).get("forward")
+        self.plain: Callable[..., Any] = module.forward
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the layer takes and gives
+        """Run the layer."""
+        return self.kept(*args, **options) if self.book.recording else self.plain(*args, **options)
+
+    def restore(self) -> None:
+        """Give the layer back what it had."""
+        self.module.__dict__.pop("forward")
+        if self.own is not None:
+            self.module.__dict__["forward"] = self.own
+
+    def __copy__(self) -> Callable[..., Any]:
+        return self.plain
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Callable[..., Any]:
+        return deepcopy(self.plain, memo)  # a method of the layer becomes one of its copy, which is in the memo
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _same, (self.plain,)
+
+
+def _same(plain: Callable[..., Any]) -> Callable[..., Any]:
+    return plain

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsIndex
 
 from torch import Tensor
 from torch.optim import Optimizer
@@ -36,6 +36,9 @@ class PrivateOptimizer(Optimizer):
         self.inner, self.run, self.moved = inner, run, False
         self._optimizer_step_pre_hooks = inner._optimizer_step_pre_hooks  # noqa: SLF001
         self._optimizer_step_post_hooks = inner._optimizer_step_post_hooks  # noqa: SLF001
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:  # noqa: ANN401
+        return self.run.__reduce_ex__(protocol)
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:  # type: ignore[override]

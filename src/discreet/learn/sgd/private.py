@@ -14,6 +14,7 @@ from discreet.exact import Real, positive
 from discreet.learn.sgd.batches import Batches
 from discreet.learn.sgd.book import Book
 from discreet.learn.sgd.data import records_of
+from discreet.learn.sgd.distributed import start_alike
 from discreet.learn.sgd.failures import in_fixed_words
 from discreet.learn.sgd.made_up import MadeUp
 from discreet.learn.sgd.optimizer import PrivateOptimizer
@@ -121,6 +122,7 @@ def private(
     }
     plan = _plan(records, batch, epochs, steps, epsilon, delta, noise_multiplier, options)
     held = records_of(data)
+    start_alike(model)
     book = Book(model)
     run = Run(plan, book, reduction)
     wrapped = PrivateOptimizer(optimizer, run)

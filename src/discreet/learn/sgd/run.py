@@ -7,6 +7,7 @@ one back.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn, SupportsIndex
 
 import torch
 from torch import Tensor
@@ -66,6 +67,12 @@ class Run:
         self.clip = self.clip or plan.clip
         self.stream = stream_for(plan.strategy, plan.steps, plan.per_pass, plan.bands)
         self.ahead = Ahead(next(iter(self.book.names)).device)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise InvalidParameter(
+            "a training under way cannot be copied: both copies would spend the same steps. Copy the model, or save "
+            "the training with discreet.learn.sgd.save and go on with one of the two."
+        )
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -185,7 +192,7 @@ class Run:
         if not sure():
             return False
         for parameter, part in parts.items():
-            parameter.grad = part
+            parameter.grad = part if parameter.requires_grad else None  # what was frozen on the way stays as it is
         self.finished = self.started
         used = self.clip
         if plan.clipping == "adaptive":
