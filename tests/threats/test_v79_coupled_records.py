@@ -1,8 +1,8 @@
 """Records that touch each other in a model, a hook, a loop or a loss are refused.
 
 A clip bounds what one record adds to a sum, if nobody else's part moves with it. Statistics over the batch move all of
-them: ``functional.batch_norm(training=True)`` let one record move the sum by 5.3 times the clip, ``h - h.mean(0)`` by 22
-times, and a cross entropy whose class weights are normalised over the batch by 27 times.
+them: ``functional.batch_norm(training=True)`` let one record move the sum by 5.3 times the clip, ``h - h.mean(0)`` by
+22 times, and a cross entropy whose class weights are normalised over the batch by 27 times.
 
 Defence: some rows of made-up batches are perturbed, with their labels and weights, in the very loop that private rows
 will go through, with the same random numbers: inputs and output gradients of all other rows must stay as they were. It

@@ -78,7 +78,7 @@ class Choices(TorchFunctionMode):
         parts = enumerate(leaves(batch))
         self._places = {part.untyped_storage().data_ptr(): place for place, part in parts if _is_whole(part)}
 
-    def __torch_function__(  # noqa: D105
+    def __torch_function__(
         self,
         func: Callable[..., Any],
         types: Iterable[type],
