@@ -26,9 +26,9 @@ Layer = Callable[["Book", nn.Module], Callable[..., Any]]
 
 FIRST = (
     "{name} took an input that has not the examples of the batch along its first dimension, so that it cannot be told "
-    "what each example adds to its gradient. Examples must lie along the first dimension of every layer's input. Give it "
-    "an entry for each example, as in positions(torch.arange(T).expand(len(x), T)) and not positions(torch.arange(T)), "
-    "or call requires_grad_(False) on its parameters."
+    "what each example adds to its gradient. Examples must lie along the first dimension of every layer's input. Give "
+    "it an entry for each example, as in positions(torch.arange(T).expand(len(x), T)), not "
+    "positions(torch.arange(T)), or call requires_grad_(False) on its parameters."
 )
 
 CHANGED = (
