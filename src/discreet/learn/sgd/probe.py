@@ -39,7 +39,7 @@ CHANGED = (
 )
 
 TOUCHING = (
-    "records touch each other: another made-up record in a batch changed what layers see of the others, or the gradients "
+    "records touch each other: another made-up record in a batch changed what layers see of others, or the gradients "
     "they get. One record then moves the sum by more than the clip. Look for statistics over the batch in the model "
     "(functional.batch_norm, h - h.mean(0)), in a hook or in the loop (mixup), and for a loss that is no mean of one "
     "term for each record (weights or ignored classes that are normalised over the batch, pairs within a batch): take "
