@@ -2,8 +2,8 @@
 
 What a forward pass writes into a model is released with it, without a clip and without noise. Buffers were watched by
 their version, which counts what torch writes. An ActNorm wrote its parameters and so published the mean of the first
-batch; a codebook was moved through ``.data`` or through numpy; running averages, memory banks and states of LSTMs lay in
-plain attributes and lists.
+batch; a codebook was moved through ``.data`` or through numpy; running averages, memory banks and states of LSTMs lay
+in plain attributes and lists.
 
 Defence: passes over made-up records, before private ones are seen and again every so many steps, compare the values of
 all that can be reached from a model and a loss; every step compares versions and places.
@@ -109,7 +109,7 @@ class Array(Base):
 
 
 class OfClass(Base):
-    seen = []
+    seen = []  # noqa: RUF012  it is what is under test
 
     def keep(self, x):
         self.seen.append(float(x.sum()))
@@ -178,7 +178,7 @@ def test_a_loss_that_keeps_outputs_is_refused():
             return super().forward(found, wanted)
 
     parts = begun(nn.Linear(3, 1))
-    with pytest.raises(InvalidParameter, match="the loss.last"):
+    with pytest.raises(InvalidParameter, match=r"the loss\.last"):
         train(parts, Centred())
 
 

@@ -299,7 +299,9 @@ def one_process(rank, file, results, shape):
                 model, optimizer, (X[rank::2], Y[rank::2]), records=40, batch=20, steps=2, noise_multiplier=1.0
             )
         except InvalidParameter as error:
-            torch.save({"refused": torch.tensor("built" in str(error) or "build" in str(error))}, f"{results}/{rank}.pt")
+            torch.save(
+                {"refused": torch.tensor("built" in str(error) or "build" in str(error))}, f"{results}/{rank}.pt"
+            )
             return
         start = torch.cat([p.detach().flatten() for p in (*model.parameters(), *model.buffers())])
         trained(parts)

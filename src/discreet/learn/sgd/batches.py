@@ -26,7 +26,7 @@ class Batches:
     holds is as private as they are.
 
     Before the first step, and again at times, some batches hold made-up records, to see what the model and the loop do
-    with them (see ``discreet.learn.sgd.probe``). They are answered like any other; no step is taken and none counts, and
+    with them (see ``discreet.learn.sgd.probe``). They are answered like any other; no step is taken, none counts, and
     ``optimizer.moved`` is false. Errors of torch on private records are raised in fixed words.
     """
 

@@ -28,8 +28,8 @@ Layer = Callable[["Book", nn.Module], Callable[..., Any]]
 FIRST = (
     "{name} took an input that has not the examples of the batch along its first dimension, so that it cannot be told "
     "what each example adds to its gradient. Examples must lie along the first dimension of every layer's input. Give "
-    "it an entry for each example, as in positions(torch.arange(T).expand(len(x), T)) and not positions(torch.arange(T)),"
-    " or call requires_grad_(False) on its parameters."
+    "it an entry for each example, as in positions(torch.arange(T).expand(len(x), T)), not "
+    "positions(torch.arange(T)), or call requires_grad_(False) on its parameters."
 )
 
 CHANGED = (
@@ -103,8 +103,8 @@ class Book:
                 "no backward pass went through the model for this batch. Compute the loss from the model that "
                 "private() returned, and call loss.backward() once before optimizer.step()."
             )
-        if (name := self.watch.changed()) is not None:
-            raise InvalidParameter(CHANGED.format(name=self.kind_of(name)))
+        if (changed := self.watch.changed()) is not None:
+            raise InvalidParameter(CHANGED.format(name=self.kind_of(changed)))
         return notes
 
     def kind_of(self, name: str) -> str:

@@ -37,15 +37,17 @@ class Chance:
         self._put(self._start)
 
     def _states(self) -> list[Any]:
-        devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
-        return [torch.get_rng_state(), devices, np.random.get_state(), random.getstate(), *map(_state, self._others)]
+        started = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        devices = torch.cuda.get_rng_state_all() if started else None
+        arrays = np.random.get_state()  # noqa: NPY002  what a loop may draw from
+        return [torch.get_rng_state(), devices, arrays, random.getstate(), *map(_state, self._others)]
 
     def _put(self, states: list[Any]) -> None:
         processor, devices, arrays, plain, *others = states
         torch.set_rng_state(processor)
         if devices is not None:
             torch.cuda.set_rng_state_all(devices)
-        np.random.set_state(arrays)
+        np.random.set_state(arrays)  # noqa: NPY002
         random.setstate(plain)
         for generator, state in zip(self._others, others, strict=True):
             if isinstance(generator, torch.Generator):

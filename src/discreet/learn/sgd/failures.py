@@ -1,6 +1,6 @@
 """What fails while private records are looked at: one error of fixed words, and the details in the curator's log.
 
-Which record has a label out of range, or makes a data set raise, is as private as the records. Torch's own words tell it.
+Which record has a label out of range, or makes a data set raise, is as private as the records; torch's words tell it.
 Errors on made-up records are not private: they are shown as they are.
 """
 
@@ -54,10 +54,10 @@ class Guard(TorchFunctionMode):
         super().__init__()
         self.on: Callable[[], bool] | None = None
 
-    def __torch_function__(  # noqa: D105
+    def __torch_function__(
         self,
         func: Callable[..., Any],
-        types: Iterable[type],  # noqa: ARG002
+        types: Iterable[type],
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
@@ -68,15 +68,15 @@ class Guard(TorchFunctionMode):
 
 def enter(mode: TorchFunctionMode) -> None:
     """Put a mode around what follows in this thread."""
-    _push_mode(mode)
+    _push_mode(mode)  # type: ignore[no-untyped-call]
 
 
 def leave(mode: TorchFunctionMode) -> None:
     """Take it away, wherever it is among others: a loop may be left in any order, and in another thread."""
-    if mode not in _get_current_function_mode_stack():
+    if mode not in _get_current_function_mode_stack():  # type: ignore[no-untyped-call]
         return
     above = []
-    while (top := _pop_mode()) is not mode:
+    while (top := _pop_mode()) is not mode:  # type: ignore[no-untyped-call]
         above.append(top)
     for other in reversed(above):
-        _push_mode(other)
+        _push_mode(other)  # type: ignore[no-untyped-call]

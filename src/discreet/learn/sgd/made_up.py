@@ -59,7 +59,9 @@ class MadeUp:
         form = in_fixed_words(self.records.take, np.zeros(0, dtype=np.int64), 1, shown=())
         kinds = [[(part.dtype, part.shape[1:]) for part in leaves(rows)] for rows in (one, form)]
         if kinds[0] != kinds[1]:
-            raise InvalidParameter("example= must have the form of the records: as many parts, of their types and shapes.")
+            raise InvalidParameter(
+                "example= must have the form of the records: as many parts, of their types and shapes."
+            )
         return one, two
 
 
@@ -76,7 +78,7 @@ class Choices(TorchFunctionMode):
         parts = enumerate(leaves(batch))
         self._places = {part.untyped_storage().data_ptr(): place for place, part in parts if _is_whole(part)}
 
-    def __torch_function__(  # noqa: D105
+    def __torch_function__(
         self,
         func: Callable[..., Any],
         types: Iterable[type],
@@ -131,4 +133,3 @@ def _made(part: Tensor, count: int, turn: int, choices: int, given: torch.Genera
     first = values.view(shape)
     step = 1 if size <= 2 else 1 + (max(size - count, 1) + turn - 2) % (size - 1)
     return first.to(part.dtype), ((first + step) % size).to(part.dtype)
-

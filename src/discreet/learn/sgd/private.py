@@ -86,8 +86,8 @@ def private(
     data as it is declared in public: it sets the sampling rate and must not be read from the data. Training losses and
     accuracies on the private records are not part of the guarantee; look at held out, public ones.
 
-    The first batches, and some later ones, hold made-up records: from them it is seen whether records touch each other in
-    the model or the loss, and whether the model keeps something of them. ``example`` holds some made-up or public
+    The first batches, and some later ones, hold made-up records: from them it is seen whether records touch each other
+    in the model or the loss, and whether the model keeps something of them. ``example`` holds some made-up or public
     records, in the form of the data, for losses that cannot take any numbers. With ``probe=False`` there are no such
     batches; that each example has a term of its own, that every layer has examples along the first dimension and that
     the model keeps nothing is then the caller's own promise, and nothing looks after it.

@@ -33,17 +33,17 @@ SIZES = 5, 8
 """Made-up records of the passes that tell what follows the batch; all later passes have the second number."""
 
 CHANGED = (
-    "{name} was changed by a pass over made-up records, or depends on them. What a model keeps of its inputs is released "
-    "with it and is not clipped. Take it out, replace the layer by one without such statistics, or, if it is set once, "
-    "run the model on made-up inputs before private()."
+    "{name} was changed by a pass over made-up records, or depends on them. What a model keeps of its inputs is "
+    "released with it and is not clipped. Take it out, replace the layer by one without such statistics, or, if it is "
+    "set once, run the model on made-up inputs before private()."
 )
 
 TOUCHING = (
-    "records touch each other: another made-up record in a batch changed what layers see of its other records, or the "
-    "gradients they get. One record then moves the sum by more than the clip. Look for statistics over the batch in the "
-    "model (functional.batch_norm, h - h.mean(0)), in a hook or in the loop (mixup), and for a loss that is no mean of "
-    "one term for each record (weights or ignored classes that are normalised over the batch, pairs within a batch): "
-    "take reduction='none', add up for each record and then take the mean."
+    "records touch each other: another made-up record in a batch changed what layers see of others, or the gradients "
+    "they get. One record then moves the sum by more than the clip. Look for statistics over the batch in the model "
+    "(functional.batch_norm, h - h.mean(0)), in a hook or in the loop (mixup), and for a loss that is no mean of one "
+    "term for each record (weights or ignored classes that are normalised over the batch, pairs within a batch): take "
+    "reduction='none', add up for each record and then take the mean."
 )
 
 BLIND = (

@@ -42,8 +42,8 @@ class Moment:
 class Run:
     """The state that batches and optimizer share.
 
-    ``total`` and ``stream`` hold sums without noise while a step is under way; they are as private as the data. While it
-    is ``probing``, batches are made up, no step is taken, and ``noted`` holds what layers noted of the last one.
+    ``total`` and ``stream`` hold sums without noise while a step is under way; they are as private as the data. While
+    it is ``probing``, batches are made up, no step is taken, and ``noted`` holds what layers noted of the last one.
     """
 
     plan: Training

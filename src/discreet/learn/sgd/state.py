@@ -86,7 +86,7 @@ def kept(roots: Mapping[str, object]) -> Kept:
         elif isinstance(thing, PLAIN):
             found.values[name] = "nan" if isinstance(thing, float) and math.isnan(thing) else thing
         elif isinstance(thing, np.generic | bytearray):
-            found.values[name] = bytes(thing)
+            found.values[name] = thing.tobytes() if isinstance(thing, np.generic) else bytes(thing)
         elif isinstance(thing, np.ndarray) and thing.dtype != object:
             found.arrays[name] = thing
         elif id(thing) not in seen:
@@ -170,7 +170,7 @@ def _of_container(name: str, held: Any, found: Kept) -> Iterator[tuple[str, obje
 
 
 def _of_function(name: str, function: types.FunctionType, found: Kept) -> Iterator[tuple[str, object]]:
-    if function.__module__ is not None and function.__module__.partition(".")[0] in ("torch", "discreet"):
+    if str(function.__module__).partition(".")[0] in ("torch", "discreet"):
         return
     for variable, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
@@ -220,7 +220,7 @@ def digest(tensor: Tensor) -> object:
     if values.is_meta:
         return tuple(values.shape)
     if values.layout != torch.strided:
-        values = values.coalesce() if values.layout == torch.sparse_coo else values.to_sparse_coo().coalesce()
+        values = values.coalesce() if values.layout == torch.sparse_coo else values.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
         return digest(values.indices()), digest(values.values()), tuple(values.shape)
     if values.is_quantized:
         values = values.int_repr()
@@ -229,7 +229,7 @@ def digest(tensor: Tensor) -> object:
     if not flat.is_cuda:
         return *start, hashlib.blake2b(flat.cpu().numpy().data).digest()
     sums = []
-    for part in flat.split(CHUNK):
+    for part in torch.split(flat, CHUNK):
         wide = part.to(torch.int64)
         sums += [wide.sum(), (wide * (torch.arange(len(wide), device=wide.device) % 65_521 + 1)).sum()]
     return *start, tuple(torch.stack(sums).tolist()) if sums else ()

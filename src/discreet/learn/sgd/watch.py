@@ -43,8 +43,8 @@ class Watch:
 
     def changed(self) -> str | None:
         """Return what is no longer as it was when the watch was opened."""
-        for name, tensor, before in zip(self._tensors, self._tensors.values(), self._marks, strict=True):
-            if mark(tensor) != before:
+        for name, tensor, marked in zip(self._tensors, self._tensors.values(), self._marks, strict=True):
+            if mark(tensor) != marked:
                 return name
         held = self._held()
         for (name, holder, keys), now, before in zip(self._holders, held, self._before or held, strict=True):
