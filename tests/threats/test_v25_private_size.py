@@ -35,7 +35,7 @@ PLAN = Training(records=2, batch=2, steps=1, noise_multiplier=4)
 def parts_of(rows, records=2, **options):
     model = nn.Linear(rows.shape[1], 1, bias=False)
     nn.init.zeros_(model.weight)
-    given = {"batch": records, "steps": 1, "noise_multiplier": 4, **options}
+    given = {"batch": records, "steps": 1, "noise_multiplier": 4, "probe": False, **options}
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
     return private(model, optimizer, (rows,), records=records, **given)
 

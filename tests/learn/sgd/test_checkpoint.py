@@ -112,7 +112,7 @@ def test_only_the_same_plan_is_resumed_and_only_from_the_start(tmp_path):
 
 
 def test_nothing_is_saved_within_a_step(tmp_path):
-    parts = built()
+    parts = built(probe=False)
     next(parts.batches.step())
     with pytest.raises(InvalidParameter, match="between two steps"):
         save(parts, tmp_path)

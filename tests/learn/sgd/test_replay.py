@@ -38,7 +38,14 @@ def built(x, y, **options):
     torch.manual_seed(3)
     model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-    settings = {"records": len(x), "noise_multiplier": 1.0, "steps": 4, "batch": len(x), "clip": 0.2} | options
+    settings = {
+        "records": len(x),
+        "noise_multiplier": 1.0,
+        "steps": 4,
+        "batch": len(x),
+        "clip": 0.2,
+        "probe": False,
+    } | options
     return private(model, optimizer, (x, y), **settings)
 
 

@@ -126,6 +126,7 @@ def test_steps_of_correlated_noise_are_not_left_out(no_noise, strategy):
         steps=8,
         sampling="passes",
         strategy=strategy,
+        probe=False,
     )
     parts.batches.sampler.places = np.zeros(1, dtype=np.int64)
 
@@ -233,7 +234,7 @@ def test_attention_over_the_first_dimension_is_refused():
 
 
 def test_no_physical_batch_is_of_one_or_two_rows():
-    parts = whole(nn.Linear(1, 1), (torch.ones(1, 1), torch.ones(1, 1)), records=4)
+    parts = whole(nn.Linear(1, 1), (torch.ones(1, 1), torch.ones(1, 1)), records=4, probe=False)
     x, _ = next(iter(parts.batches))
     assert len(x) == 8
 
@@ -357,7 +358,7 @@ def test_what_is_decided_late_reaches_parameters_of_every_type(monkeypatch):
 
     monkeypatch.setattr(runs, "begin", begin)
     model = nn.Sequential(nn.Linear(3, 4), Wider(), nn.Linear(4, 1).double())
-    parts = whole(model, (torch.randn(8, 3), torch.randn(8, 1).double()))
+    parts = whole(model, (torch.randn(8, 3), torch.randn(8, 1).double()), probe=False)
     x, y = next(iter(parts.batches))
     nn.functional.mse_loss(parts.model(x), y).backward()
     parts.optimizer.step()
@@ -383,7 +384,7 @@ def test_steps_in_inference_mode_do_not_end_with_the_first():
 
 def test_noise_made_ahead_is_for_the_clip_to_come():
     model = nn.Linear(300, 300)
-    parts = whole(model, (torch.randn(8, 300), torch.randn(8, 300)), steps=2, clipping="adaptive")
+    parts = whole(model, (torch.randn(8, 300), torch.randn(8, 300)), steps=2, clipping="adaptive", probe=False)
     for step, (x, y) in enumerate(parts.batches):
         nn.functional.mse_loss(parts.model(x), y).backward()
         parts.optimizer.step()

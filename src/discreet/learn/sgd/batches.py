@@ -7,6 +7,8 @@ import torch
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.data import Records
+from discreet.learn.sgd.failures import Guard, enter, in_fixed_words, leave
+from discreet.learn.sgd.probe import LEFT, Probe
 from discreet.learn.sgd.progress import Progress
 from discreet.learn.sgd.run import Run
 from discreet.learn.sgd.sampling import Sampler
@@ -22,6 +24,10 @@ class Batches:
     ``size`` comes in pieces; one that is empty comes as padding alone, and its step is noise alone. Pieces are filled
     up with zeros to a multiple of ``fill``; what lies there is masked and never counts. How many true records a batch
     holds is as private as they are.
+
+    Before the first step, and again at times, some batches hold made-up records, to see what the model and the loop do
+    with them (see ``discreet.learn.sgd.probe``). They are answered like any other; no step is taken, none counts, and
+    ``optimizer.moved`` is false. Errors of torch on private records are raised in fixed words.
     """
 
     def __init__(
@@ -33,10 +39,12 @@ class Batches:
         fill: int,
         device: torch.device,
         progress: Progress | None = None,
+        probe: Probe | None = None,
     ) -> None:
         self.records, self.run, self.size, self.fill, self.device = records, run, size, fill, device
         self.sampler = Sampler(run.plan, len(records))
-        self.progress = progress
+        self.progress, self.probe = progress, probe
+        self.guard = Guard()
 
     def __len__(self) -> int:
         """Return the number of steps that are left; physical batches may be more."""
@@ -49,19 +57,29 @@ class Batches:
                 self.progress.show(self.run)
 
     def step(self) -> Iterator[Any]:
-        """Draw one batch and yield its pieces."""
+        """Draw one batch and yield its pieces; where a look is due, yield made-up batches first."""
+        if self.probe is not None and self.probe.due(self.run.started):
+            yield from self.probe.passes(self.run.started)
         chosen = self.sampler.draw(self.run.begin())
         starts = range(0, max(len(chosen), 1), self.size)
         for start in starts:
             index = chosen[start : start + self.size]
             rows = max(self.fill, -(-len(index) // self.fill) * self.fill)
-            batch = self.records.take(index, rows)
+            batch = in_fixed_words(self.records.take, index, rows, shown=())
             mask = torch.arange(rows, device=self.device) < len(index)
             self.run.open(mask, last=start == starts[-1])
-            yield mapped(lambda tensor: tensor.to(self.device), batch)
+            enter(self.guard)
+            self.guard.on = self._is_open
+            try:
+                yield mapped(lambda tensor: tensor.to(self.device), batch)
+            finally:
+                self.guard.on = None
+                leave(self.guard)
             if self.run.mask is not None:
                 self.run.book.examples = None
                 self.run.mask = None
-                raise InvalidParameter(
-                    "a batch was left without its step. Run one backward pass and one optimizer.step() for each."
-                )
+                raise InvalidParameter(LEFT)
+
+    def _is_open(self) -> bool:
+        """Tell whether a batch waits for its step."""
+        return self.run.mask is not None

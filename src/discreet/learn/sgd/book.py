@@ -8,7 +8,8 @@ A layer is known by its exact type; any other module that owns parameters is one
 refused.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -16,11 +17,26 @@ from torch import Tensor, nn
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.contributions import Contribution
+from discreet.learn.sgd.following import Following
+from discreet.learn.sgd.watch import Watch
 
-__all__ = ["Book", "Layer", "trainable"]
+__all__ = ["Book", "Layer", "Recorded", "trainable"]
 
 Layer = Callable[["Book", nn.Module], Callable[..., Any]]
 """What makes the forward function of a layer that keeps book."""
+
+FIRST = (
+    "{name} took an input that has not the examples of the batch along its first dimension, so that it cannot be told "
+    "what each example adds to its gradient. Examples must lie along the first dimension of every layer's input. Give "
+    "it an entry for each example, as in positions(torch.arange(T).expand(len(x), T)), not "
+    "positions(torch.arange(T)), or call requires_grad_(False) on its parameters."
+)
+
+CHANGED = (
+    "{name} was changed by a forward or a backward pass. What a model keeps of its inputs is released with it and is "
+    "not clipped. Take it out, replace the layer by one without such statistics, or, if it is set once, run the model "
+    "on made-up inputs before private()."
+)
 
 
 class Book:
@@ -43,11 +59,14 @@ class Book:
         if not self.names:
             raise InvalidParameter("the model has no parameter that asks for a gradient; there is nothing to train.")
         refuse(model)
+        for module in model.modules():  # of an earlier training, which ends here
+            if isinstance(earlier := vars(module).get("forward"), Recorded):
+                earlier.restore()
         self._patched: list[nn.Module] = []
-        self._kept: dict[str, tuple[Tensor, int]] = {}
+        self.watch = Watch(model)
+        self.following = Following()
         for module in units(model):
-            plain = module.forward
-            module.forward = _either(self, plain, layer_for(module)(self, module))
+            module.__dict__["forward"] = Recorded(self, module, layer_for(module)(self, module))
             self._patched.append(module)
 
     @property
@@ -59,7 +78,7 @@ class Book:
         """Begin a batch of so many examples, padding included."""
         self.examples = examples
         self.notes = {parameter: [] for parameter in self.names}
-        self._kept = self._versions()
+        self.watch.open()
 
     def close(self) -> dict[Tensor, list[Contribution]]:
         """End the batch and return the contributions to each parameter, those of none included."""
@@ -79,37 +98,56 @@ class Book:
                     f"{name} was not trained when the training was made private and asks for a gradient now, which is "
                     "not clipped. Call requires_grad_(True) on all that shall be trained before private()."
                 )
-        for name, (kept, version) in self._versions().items():
-            before, number = self._kept.get(name, (None, -1))
-            if before is not kept or number != version:
-                raise InvalidParameter(
-                    f"the buffer {name} was changed by a forward pass. What a model keeps of its inputs is released "
-                    "with it and is not clipped; take it out, or replace the layer by one without such statistics."
-                )
+        if not any(notes.values()):
+            raise InvalidParameter(
+                "no backward pass went through the model for this batch. Compute the loss from the model that "
+                "private() returned, and call loss.backward() once before optimizer.step()."
+            )
+        if (changed := self.watch.changed()) is not None:
+            raise InvalidParameter(CHANGED.format(name=self.kind_of(changed)))
         return notes
 
-    def _versions(self) -> dict[str, tuple[Tensor, int]]:
-        """Return what a model holds beside the parameters that are trained, and how often each was written to."""
-        held = (*self.model.named_buffers(), *self.model.named_parameters())
-        return {name: (kept, kept._version) for name, kept in held if kept not in self.names}  # noqa: SLF001
+    def kind_of(self, name: str) -> str:
+        """Return a name in the model with what it is the name of."""
+        if name in dict(self.model.named_buffers()):
+            return f"the buffer {name}"
+        return f"the parameter {name}" if name in dict(self.model.named_parameters()) else f"the attribute {name}"
+
+    def name_of(self, module: nn.Module) -> str:
+        """Return where a module is in the model, and its type."""
+        names = (name for name, one in self.model.named_modules() if one is module)
+        return f"{next(names, '') or 'the model'} ({type(module).__name__})"
 
     def note(self, parameter: Tensor, contribution: Contribution) -> None:
         """Add to what the gradient of a parameter is made of; parameters that are not trained are passed over."""
-        if parameter in self.notes:
+        if parameter in self.notes and parameter.requires_grad:
             self.notes[parameter].append(contribution)
 
     def check(self, rows: Tensor, module: nn.Module) -> None:
         """Refuse inputs whose first dimension is not that of the examples."""
         if self.examples is not None and (rows.dim() < 1 or rows.shape[0] != self.examples):
-            raise InvalidParameter(
-                f"{type(module).__name__} saw inputs of shape {tuple(rows.shape)} in a batch of {self.examples} "
-                "examples. Examples must lie along the first dimension of every layer's input."
-            )
+            raise InvalidParameter(FIRST.format(name=self.name_of(module)))
+
+    def follows(self, module: nn.Module, form: Any, inputs: Sequence[Any], common: Tensor | None) -> list[bool]:  # noqa: ANN401
+        """Return which inputs of a module hold the examples of the batch; sizes are compared where nothing is known."""
+        assert self.examples is not None  # noqa: S101 - a batch is open
+        name = self.name_of(module) if self.following.learning else type(module).__name__
+        found = self.following.of(module, form, inputs, self.examples, name)
+        if found is None:
+            found = [
+                isinstance(value, Tensor) and value.shape[:1] == (self.examples,) and value is not common
+                for value in inputs
+            ]
+        if not any(found):
+            raise InvalidParameter(FIRST.format(name=self.name_of(module)))
+        return found
 
     def detach(self) -> None:
         """Give every layer its own forward function back."""
         for module in self._patched:
-            module.__dict__.pop("forward", None)
+            held = module.__dict__.get("forward")
+            if isinstance(held, Recorded):
+                held.restore()
         self._patched.clear()
 
 
@@ -140,11 +178,38 @@ def trainable(module: nn.Module) -> dict[str, nn.Parameter]:
     return {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
 
 
-def _either(book: Book, plain: Callable[..., Any], kept: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what runs a layer with its book while a batch is open; torch.compile leaves it as it is."""
+class Recorded:
+    """The forward function of a layer of one training: with its book while a batch is open, and else as it was.
 
-    def forward(*args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the layer takes and gives
-        return kept(*args, **options) if book.recording else plain(*args, **options)
+    A copy of the layer, by ``copy`` or from a file, is no part of the training: it has the function that was there
+    before, and its own weights.
+    """
 
-    found: Callable[..., Any] = torch.compiler.disable(forward)  # type: ignore[no-untyped-call]
-    return found
+    def __init__(self, book: Book, module: nn.Module, kept: Callable[..., Any]) -> None:
+        self.book, self.module, self.kept = book, module, kept
+        self.own = vars(module).get("forward")
+        self.plain: Callable[..., Any] = module.forward
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the layer takes and gives
+        """Run the layer."""
+        return self.kept(*args, **options) if self.book.recording else self.plain(*args, **options)
+
+    def restore(self) -> None:
+        """Give the layer back what it had."""
+        self.module.__dict__.pop("forward")
+        if self.own is not None:
+            self.module.__dict__["forward"] = self.own
+
+    def __copy__(self) -> Callable[..., Any]:
+        return self.plain
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Callable[..., Any]:
+        return deepcopy(self.plain, memo)  # a method of the layer becomes one of its copy, which is in the memo
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _same, (self.plain,)
+
+
+def _same(plain: Callable[..., Any]) -> Callable[..., Any]:
+    return plain

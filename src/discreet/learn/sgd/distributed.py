@@ -4,10 +4,14 @@ Every process draws coins for its records and clips their gradients. The sums ar
 adds noise, and all of them get the same noisy gradient. A record is on one process alone.
 """
 
-import torch
-from torch import Tensor, distributed
+import hashlib
 
-__all__ = ["add_up", "leads", "several", "share_out"]
+import torch
+from torch import Tensor, distributed, nn
+
+from discreet.errors import InvalidParameter
+
+__all__ = ["add_up", "leads", "several", "share_out", "start_alike"]
 
 
 def several() -> bool:
@@ -26,6 +30,25 @@ def leads() -> bool:
     True
     """
     return not several() or distributed.get_rank() == 0
+
+
+def start_alike(model: nn.Module) -> None:
+    """Give every process the parameters and buffers of the first, so that all of them train one model.
+
+    Without several processes nothing is done.
+    """
+    if not several():
+        return
+    held = {name: value.detach() for name, value in (*model.named_parameters(), *model.named_buffers())}
+    said = ";".join(f"{name} {tuple(value.shape)} {value.dtype}" for name, value in held.items())
+    mine = torch.frombuffer(bytearray(hashlib.sha256(said.encode()).digest()), dtype=torch.uint8).to(torch.int64)
+    device = next(iter(held.values())).device
+    first = share_out(mine.clone().to(device)).cpu()
+    differing = add_up(torch.tensor([0.0 if torch.equal(first, mine) else 1.0], device=device))
+    if differing.sum() > 0:
+        raise InvalidParameter("the models of the processes differ in their names, shapes or types: build them alike.")
+    for value in held.values():
+        value.copy_(share_out(value.contiguous().clone()))
 
 
 def add_up(total: Tensor) -> Tensor:

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsIndex
 
 from torch import Tensor
 from torch.optim import Optimizer
 
 from discreet.errors import InvalidParameter
+from discreet.learn.sgd.failures import in_fixed_words
 from discreet.learn.sgd.run import Run
 
 __all__ = ["PrivateOptimizer"]
@@ -36,6 +37,9 @@ class PrivateOptimizer(Optimizer):
         self._optimizer_step_pre_hooks = inner._optimizer_step_pre_hooks  # noqa: SLF001
         self._optimizer_step_post_hooks = inner._optimizer_step_post_hooks  # noqa: SLF001
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:  # noqa: ANN401
+        return self.run.__reduce_ex__(protocol)
+
     @property
     def param_groups(self) -> list[dict[str, Any]]:  # type: ignore[override]
         """Those of the inner optimizer."""
@@ -63,7 +67,7 @@ class PrivateOptimizer(Optimizer):
                 "a parameter that is no part of this private training has a gradient, which is not clipped. Call "
                 "requires_grad_(False) and zero_grad() on what shall stay as it is."
             )
-        if self.run.add():
+        if self.run.add() if self.run.probing else in_fixed_words(self.run.add):
             self.finish()
 
     def finish(self, sure: Callable[[], bool] = lambda: True) -> bool:

@@ -15,8 +15,12 @@ from discreet.exact import Real, positive
 from discreet.learn.sgd.batches import Batches
 from discreet.learn.sgd.book import Book
 from discreet.learn.sgd.data import records_of
+from discreet.learn.sgd.distributed import start_alike
+from discreet.learn.sgd.failures import in_fixed_words
+from discreet.learn.sgd.made_up import MadeUp
 from discreet.learn.sgd.optimizer import PrivateOptimizer
 from discreet.learn.sgd.plan import Clipping, Noise, Sampling, Training, steps_for, usual_batch
+from discreet.learn.sgd.probe import Probe
 from discreet.learn.sgd.progress import Progress
 from discreet.learn.sgd.replay import Replay
 from discreet.learn.sgd.rounding import largest_batch
@@ -73,6 +77,8 @@ def private(
     micro_batch: int | None = None,
     account: Account | None = None,
     progress: bool = False,
+    example: object = None,
+    probe: bool = True,
 ) -> Private:
     """Make the training of a model private, with epsilon and delta or with a noise multiplier.
 
@@ -80,6 +86,12 @@ def private(
     ``reduction="sum"`` the sum) of one term for each example, whatever the model is. ``records`` is the size of the
     data as it is declared in public: it sets the sampling rate and must not be read from the data. Training losses and
     accuracies on the private records are not part of the guarantee; look at held out, public ones.
+
+    The first batches, and some later ones, hold made-up records: from them it is seen whether records touch each other
+    in the model or the loss, and whether the model keeps something of them. ``example`` holds some made-up or public
+    records, in the form of the data, for losses that cannot take any numbers. With ``probe=False`` there are no such
+    batches; that each example has a term of its own, that every layer has examples along the first dimension and that
+    the model keeps nothing is then the caller's own promise, and nothing looks after it.
 
     >>> model = nn.Linear(3, 1)
     >>> data = torch.randn(100, 3), torch.randn(100, 1)
@@ -111,6 +123,7 @@ def private(
     }
     plan = _plan(records, batch, epochs, steps, epsilon, delta, noise_multiplier, options)
     held = records_of(data)
+    start_alike(model)
     book = Book(model)
     run = Run(plan, book, reduction)
     wrapped = PrivateOptimizer(optimizer, run)
@@ -119,7 +132,8 @@ def private(
     if account is not None:
         account.spend(plan.loss)
     shown = Progress(positive(delta if delta is not None else 1 / (10 * records), "delta")) if progress else None
-    return Private(model, wrapped, Batches(held, run, size=size, fill=fill, device=device, progress=shown))
+    look = Probe(run, MadeUp(held, example), device) if probe else None
+    return Private(model, wrapped, Batches(held, run, size=size, fill=fill, device=device, progress=shown, probe=look))
 
 
 def train(parts: Private, criterion: Any, *, after: Callable[[Run], None] | None = None) -> Run:  # noqa: ANN401
@@ -142,11 +156,17 @@ def train(parts: Private, criterion: Any, *, after: Callable[[Run], None] | None
     loss = _of_each(criterion, parts.run.reduction)
     parts.model.train()
     replay = Replay(parts.model, loss, parts.optimizer)
-    for batch in parts.batches:
+    if parts.batches.probe is not None:
+        parts.batches.probe.roots["the loss"] = criterion
+
+    def answer(batch: Any) -> None:  # noqa: ANN401  inputs and targets
         if not replay(batch):
             inputs, targets = batch
             loss(parts.model(inputs), targets).backward()
             parts.optimizer.step()
+
+    for batch in parts.batches:
+        answer(batch) if parts.run.probing else in_fixed_words(answer, batch)
         if after is not None and parts.optimizer.moved:
             after(parts.run)
     return parts.run

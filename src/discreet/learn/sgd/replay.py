@@ -69,7 +69,7 @@ class Replay:
 
     def __call__(self, batch: Any) -> bool:  # noqa: ANN401  inputs and targets, in the form of a record
         """Take the step of the batch that is open, or tell that it is to be run as ever."""
-        if not self.possible:
+        if not self.possible or self.run.probing:
             return False
         self.seen += 1
         mask = self.run.mask

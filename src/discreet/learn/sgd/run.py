@@ -7,6 +7,7 @@ one back.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn, SupportsIndex
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import BudgetExceeded, InvalidParameter
 from discreet.learn.sgd.book import Book
 from discreet.learn.sgd.clipping import Clipped, clipped
+from discreet.learn.sgd.contributions import Contribution
 from discreet.learn.sgd.distributed import add_up, leads, several, share_out
 from discreet.learn.sgd.noise import Ahead, begin
 from discreet.learn.sgd.normal import coarse_grid, ratio_of
@@ -40,7 +42,8 @@ class Moment:
 class Run:
     """The state that batches and optimizer share.
 
-    ``total`` and ``stream`` hold sums without noise while a step is under way; they are as private as the data.
+    ``total`` and ``stream`` hold sums without noise while a step is under way; they are as private as the data. While
+    it is ``probing``, batches are made up, no step is taken, and ``noted`` holds what layers noted of the last one.
     """
 
     plan: Training
@@ -55,6 +58,8 @@ class Run:
     stream: Toeplitz | Tree | None = None
     mask: Tensor | None = None
     last: bool = False
+    probing: bool = False
+    noted: dict[Tensor, list[Contribution]] = field(default_factory=dict)
     ahead: Ahead = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +67,12 @@ class Run:
         self.clip = self.clip or plan.clip
         self.stream = stream_for(plan.strategy, plan.steps, plan.per_pass, plan.bands)
         self.ahead = Ahead(next(iter(self.book.names)).device)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise InvalidParameter(
+            "a training under way cannot be copied: both copies would spend the same steps. Copy the model, or save "
+            "the training with discreet.learn.sgd.save and go on with one of the two."
+        )
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -86,9 +97,14 @@ class Run:
         self.total, self.balance = None, torch.zeros((), dtype=torch.float64)
         return self.started - 1
 
+    def open_made_up(self, examples: int, device: torch.device) -> None:
+        """Begin a batch of made-up records, on which no step is taken."""
+        self.open(torch.ones(examples, dtype=torch.bool, device=device), last=False)
+        self.probing, self.noted = True, {}
+
     def open(self, mask: Tensor, *, last: bool) -> None:
         """Begin a physical batch; ``mask`` is false for padding."""
-        self.mask, self.last = mask, last
+        self.mask, self.last, self.probing = mask, last, False
         for parameter in self.book.names:
             parameter.grad = None
         self.book.open(mask.shape[0])
@@ -100,6 +116,9 @@ class Run:
                 "there is no batch to step on. Take one from the batches, run one backward pass, then step once."
             )
         mask, self.mask = self.mask, None
+        if self.probing:
+            self.noted = self.book.close()
+            return False
         flat, found = self.summed(mask)
         self.keep(flat)
         if self.plan.clipping == "adaptive":
@@ -173,7 +192,7 @@ class Run:
         if not sure():
             return False
         for parameter, part in parts.items():
-            parameter.grad = part
+            parameter.grad = part if parameter.requires_grad else None  # what was frozen on the way stays as it is
         self.finished = self.started
         used = self.clip
         if plan.clipping == "adaptive":

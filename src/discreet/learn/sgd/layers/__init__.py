@@ -1,6 +1,6 @@
 """Layers that keep book, one file for each kind, and what is refused with what to take instead."""
 
-from torch import nn
+from torch import Tensor, nn
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.book import Layer
@@ -33,13 +33,24 @@ KNOWN: dict[type[nn.Module], Layer] = {
 
 
 def is_known(module: nn.Module) -> bool:
-    """Tell whether a module is a layer of exactly a type that keeps book by itself."""
-    return type(module) in KNOWN
+    """Tell whether a module is a layer of exactly a type that keeps book by itself, and works as that type does.
+
+    It does not if it was given another forward function, or if a weight is made of other parameters before each pass,
+    as by ``torch.nn.utils.weight_norm`` and ``prune``.
+    """
+    if type(module) not in KNOWN:
+        return False
+    own = vars(module).get("forward")
+    if own is not None and getattr(own, "__func__", None) is not type(module).forward:
+        return False
+    if any(isinstance(value, Tensor) for value in vars(module).values()):
+        return False
+    return all(name.startswith(("weight", "bias")) for name in module._parameters)  # noqa: SLF001
 
 
 def layer_for(module: nn.Module) -> Layer:
     """Return what makes the forward function of a module."""
-    return KNOWN.get(type(module), other)
+    return KNOWN[type(module)] if is_known(module) else other
 
 
 def refuse(model: nn.Module) -> None:

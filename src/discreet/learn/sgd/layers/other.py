@@ -4,7 +4,8 @@ The module is run again on each example by itself, vectorised over examples. It 
 its parameters, with examples along the first dimension of every tensor it takes and gives.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
@@ -13,7 +14,6 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from discreet.errors import InvalidParameter
 from discreet.learn.sgd.book import Book, trainable
 from discreet.learn.sgd.contributions import Each
 from discreet.learn.sgd.layers.applying import applied
@@ -23,50 +23,53 @@ __all__ = ["other"]
 
 
 def other(book: Book, module: nn.Module) -> Callable[..., Any]:
-    """Return a forward function that keeps book by running the module on every example alone."""
-    plain = module.forward
+    """Return a forward function that keeps book by running the module on every example alone.
+
+    If the module draws random numbers, as dropout does, its outputs come from a vectorised pass as well, and the pass
+    for gradients starts from the same state of torch's generators: both have the same masks.
+    """
+    plain, drew = module.forward, [False]
 
     def forward(*args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the module takes and gives
         inputs, taken = flattened((args, options))
         parameters = trainable(module)
         free = {name: parameter.detach() for name, parameter in parameters.items()}
-        module.__dict__["forward"], patched = plain, module.__dict__.get("forward")
-        try:
-            outputs, given_back = flattened(torch.func.functional_call(module, free, args, options))
-        finally:
-            module.__dict__["forward"] = patched
-        kept = [value.detach() if isinstance(value, Tensor) else value for value in inputs]
         common = _common(module, *args, **options)
-        mapped = [
-            isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] == book.examples and value is not common
-            for value in inputs
-        ]
-        if not any(mapped):
-            raise InvalidParameter(
-                f"{type(module).__name__} took no tensor whose first dimension is the {book.examples} examples of the "
-                "batch. Examples must lie along the first dimension."
-            )
+        mapped = book.follows(module, tuple(options), inputs, common)
+        unknown = book.following.learning
+
+        def alone(values: dict[str, Tensor], tensors: list[Tensor], given: list[Any]) -> list[Any]:
+            """Return what the module gives for one example."""
+            given = list(given)
+            for index, tensor in zip([i for i, follows in enumerate(mapped) if follows], tensors, strict=True):
+                given[index] = tensor.unsqueeze(0)
+            again, named = taken(given)
+            return [
+                value.squeeze(0) if isinstance(value, Tensor) else value
+                for value in leaves(torch.func.functional_call(module, values, again, named))
+            ]
+
+        draws = _Draws(next(iter(free.values())).device, recorded=drew[0])
+        with _unrecorded(module, plain):
+            outputs, given_back = flattened(torch.func.functional_call(module, free, args, options))
+            if draws.made():
+                drew[0] = True
+                if not unknown:
+                    draws.rewind()
+                    outputs = _vectorised(alone, free, inputs, mapped, outputs)
+        kept = [value.detach() if isinstance(value, Tensor) else value for value in inputs]
 
         def note(place: int, gradient: Tensor) -> None:
+            if unknown:  # it is being learnt which inputs follow the batch
+                return
+
             def one(values: dict[str, Tensor], tensors: list[Tensor], cotangent: Tensor) -> Tensor:
-                given = list(kept)
-                for index, tensor in zip(
-                    [index for index, is_mapped in enumerate(mapped) if is_mapped], tensors, strict=True
-                ):
-                    given[index] = tensor.unsqueeze(0)
-                again, named = taken(given)
-                found = leaves(torch.func.functional_call(module, values, again, named))[place]
-                total: Tensor = (found.squeeze(0) * cotangent).sum()
+                total: Tensor = (alone(values, tensors, kept)[place] * cotangent).sum()
                 return total
 
-            tensors = [value for value, is_mapped in zip(kept, mapped, strict=True) if is_mapped]
-            module.__dict__["forward"], patched = plain, module.__dict__.get("forward")
-            try:
-                single = torch.func.vmap(torch.func.grad(one), in_dims=(None, 0, 0), randomness="different")
-                with sdpa_kernel(SDPBackend.MATH):  # the fast kernels of attention do not vectorise
-                    gradients = single(free, tensors, gradient)
-            finally:
-                module.__dict__["forward"] = patched
+            single = torch.func.vmap(torch.func.grad(one), in_dims=(None, 0, 0), randomness="different")
+            with _unrecorded(module, plain), draws.again(), sdpa_kernel(SDPBackend.MATH):
+                gradients = single(free, _chosen(kept, mapped), gradient)
             for name, parameter in parameters.items():
                 book.note(parameter, Each(gradients[name]))
 
@@ -79,6 +82,87 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
         return given_back(marked)
 
     return forward
+
+
+class _Draws:
+    """Torch's generators as they were before a pass: whether it drew random numbers, and the same ones once more.
+
+    While passes are recorded the generators cannot be asked. A module that drew random numbers before is not recorded.
+    """
+
+    def __init__(self, device: torch.device, *, recorded: bool) -> None:
+        self.generators = [torch.default_generator]
+        if device.type == "cuda":
+            if torch.cuda.is_current_stream_capturing():
+                if recorded:
+                    raise RuntimeError("random numbers that are drawn twice cannot be recorded")
+                self.generators = []
+            else:
+                place = torch.cuda.current_device() if device.index is None else device.index
+                self.generators.append(torch.cuda.default_generators[place])
+        self.before = self._states()
+        self._made = False
+
+    def made(self) -> bool:
+        """Tell whether random numbers were drawn since."""
+        self._made = any(not torch.equal(a, b) for a, b in zip(self.before, self._states(), strict=True))
+        return self._made
+
+    def rewind(self) -> None:
+        """Go back to where the pass began."""
+        self._put(self.before)
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Draw the same numbers inside, and go on as if that had not happened."""
+        if not self._made:
+            yield
+            return
+        now = self._states()
+        self.rewind()
+        try:
+            yield
+        finally:
+            self._put(now)
+
+    def _states(self) -> list[Tensor]:
+        return [generator.get_state() for generator in self.generators]
+
+    def _put(self, states: list[Tensor]) -> None:
+        for generator, state in zip(self.generators, states, strict=True):
+            generator.set_state(state)
+
+
+def _vectorised(
+    alone: Callable[[dict[str, Tensor], list[Tensor], list[Any]], list[Any]],
+    free: dict[str, Tensor],
+    inputs: list[Any],
+    mapped: list[bool],
+    outputs: list[Any],
+) -> list[Any]:
+    """Return outputs again, from a pass over single examples at once; what is no tensor stays."""
+
+    def tensors_of(tensors: list[Tensor]) -> list[Tensor]:
+        return [value for value in alone(free, tensors, inputs) if isinstance(value, Tensor)]
+
+    with sdpa_kernel(SDPBackend.MATH):  # the fast kernels of attention do not vectorise
+        found = iter(torch.func.vmap(tensors_of, randomness="different")(_chosen(inputs, mapped)))
+    return [next(found) if isinstance(value, Tensor) else value for value in outputs]
+
+
+def _chosen(values: list[Any], mapped: list[bool]) -> list[Tensor]:
+    return [value for value, follows in zip(values, mapped, strict=True) if follows]
+
+
+@contextmanager
+def _unrecorded(module: nn.Module, plain: Callable[..., Any]) -> Iterator[None]:
+    """Let a module run its own forward function."""
+    patched = module.__dict__["forward"]
+    module.__dict__["forward"] = plain
+    try:
+        yield
+    finally:
+        module.__dict__["forward"] = patched
 
 
 def _common(module: nn.Module, *args: Any, **options: Any) -> Tensor | None:  # noqa: ANN401  what the module takes

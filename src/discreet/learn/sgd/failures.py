@@ -1,0 +1,82 @@
+"""What fails while private records are looked at: one error of fixed words, and the details in the curator's log.
+
+Which record has a label out of range, or makes a data set raise, is as private as the records; torch's words tell it.
+Errors on made-up records are not private: they are shown as they are.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
+
+from discreet.errors import DiscreetError, ReleaseFailed
+
+__all__ = ["Guard", "enter", "in_fixed_words", "leave"]
+
+LOG = logging.getLogger("discreet.curator")
+LOG.addHandler(logging.NullHandler())  # whoever configures logging reads it; it is never printed by itself
+
+T = TypeVar("T")
+
+
+def in_fixed_words(
+    function: Callable[..., T],
+    *args: Any,  # noqa: ANN401  what the function takes
+    shown: tuple[type[Exception], ...] = (DiscreetError,),
+    **options: Any,  # noqa: ANN401
+) -> T:
+    """Return what a function gives; whatever it raises, but for what may be ``shown``, becomes one error.
+
+    >>> import torch
+    >>> in_fixed_words(torch.nn.functional.one_hot, torch.tensor([7]), num_classes=3)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.ReleaseFailed: the release could not be completed, ... The curator's log says why.
+    """
+    try:
+        return function(*args, **options)
+    except shown:
+        raise
+    except Exception:
+        LOG.exception("a step of a private training failed after it was charged")
+    raise ReleaseFailed  # raised here, the error holds no trace of the other one
+
+
+class Guard(TorchFunctionMode):
+    """What stands around torch's functions while the body of a loop has private records.
+
+    It is entered when a batch is given to a loop and left when the loop asks for the next one; it acts until the batch
+    was stepped on. It sees errors of torch alone: what a loop raises in Python is the loop's own.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on: Callable[[], bool] | None = None
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        if self.on is None or not self.on():
+            return func(*args, **(kwargs or {}))
+        return in_fixed_words(func, *args, **(kwargs or {}))
+
+
+def enter(mode: TorchFunctionMode) -> None:
+    """Put a mode around what follows in this thread."""
+    _push_mode(mode)  # type: ignore[no-untyped-call]
+
+
+def leave(mode: TorchFunctionMode) -> None:
+    """Take it away, wherever it is among others: a loop may be left in any order, and in another thread."""
+    if mode not in _get_current_function_mode_stack():  # type: ignore[no-untyped-call]
+        return
+    above = []
+    while (top := _pop_mode()) is not mode:  # type: ignore[no-untyped-call]
+        above.append(top)
+    for other in reversed(above):
+        _push_mode(other)  # type: ignore[no-untyped-call]
