@@ -241,6 +241,9 @@ class LedgerAccount(Account):
         with self._ledger.store.reading() as connection:
             return _spent(self._row(connection))
 
+    def _check_process(self) -> None:
+        """Any process may spend: what is left is in the ledger."""
+
     def _update(self, step: Callable[[Spent], Spent]) -> None:
         """Take a step that is no charge: say who is protected. Charges that are told nothing more come here too."""
         with self._ledger.store.reading() as connection:
