@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
-from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.engine import Engine, Relation, interruptible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +72,8 @@ class DuckDBEngine(Engine):
         self._lock = threading.Lock()
         self._held: list[object] = []
         self._connection.execute("SET TimeZone = 'UTC'")
-        self._connection.execute("SET enable_progress_bar = false")
+        self._connection.execute("SET enable_progress_bar = true")  # without it nothing tells how far a query is
+        self._connection.execute("SET enable_progress_bar_print = false")
         if memory is not None:
             self._connection.execute("SET memory_limit = $1", [str(memory)])
         if threads is not None:
@@ -117,20 +118,22 @@ class DuckDBEngine(Engine):
 
     def run(self, sql: str) -> "pa.Table":
         """Return the result; one query at a time."""
-        with self._lock:
+        with self._lock, interruptible():
             return self._connection.execute(sql).to_arrow_table()
 
     def interrupt(self) -> None:
         """Stop the query that runs."""
         self._connection.interrupt()
 
-    def progress(self) -> float:
-        """Return how much of the running query is done, in percent; negative if that is not known."""
-        return float(self._connection.query_progress())
+    def progress(self) -> float | None:
+        """Return which part of the running query is done; DuckDB knows it of scans, after a moment."""
+        percent = float(self._connection.query_progress())
+        return percent / 100 if 0 <= percent <= 100 else None
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close the connection, when nobody uses it any more."""
+        with self._lock:
+            self._connection.close()
 
     def _file(self, source: str | Path, declared: Sequence[str]) -> str:
         text = str(source)

@@ -1,7 +1,8 @@
 """What an engine does: hold tables, and answer a query with an Arrow table of aggregates."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from discreet.tables.dialects import Dialect, Stored
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Engine", "Relation"]
+__all__ = ["Engine", "Relation", "interruptible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,10 @@ class Relation:
 
 
 class Engine(ABC):
-    """One connection to where data lives. What it raises never reaches an analyst: the session catches it."""
+    """One connection to where data lives. What it raises never reaches an analyst: the session catches it.
+
+    Several threads may use it at once: ``run`` answers them one after another, or side by side where it can.
+    """
 
     dialect: Dialect
 
@@ -37,6 +41,33 @@ class Engine(ABC):
     def run(self, sql: str) -> "pa.Table":
         """Return the result of a query."""
 
+    def progress(self) -> float | None:
+        """Return which part of the running query is done, from 0 to 1; None if the engine cannot tell."""
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Give back what the engine holds."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Make Ctrl-C a KeyboardInterrupt again: drivers turn it into an error of their own, which looks like a failure."""
+    stopped = False
+    try:
+        yield
+    except Exception as error:
+        stopped = _is_interrupt(error)
+        if not stopped:
+            raise
+    if stopped:  # raised here, it holds no trace of the engine's own
+        raise KeyboardInterrupt
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    found: BaseException | None = error
+    for _ in range(10):
+        if found is None or isinstance(found, KeyboardInterrupt):
+            break
+        found = found.__cause__ or found.__context__
+    return isinstance(found, KeyboardInterrupt)

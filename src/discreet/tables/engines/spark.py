@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from discreet.errors import InvalidParameter, MissingExtra
 from discreet.tables.dialects import Spark, Stored
-from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.engine import Engine, Relation, interruptible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,7 +96,8 @@ class SparkEngine(Engine):
 
     def run(self, sql: str) -> "pa.Table":
         """Return the result of a query."""
-        return self._session.sql(sql).toArrow()
+        with interruptible():
+            return self._session.sql(sql).toArrow()
 
     def close(self) -> None:
         """Take the views back; the user's session goes on."""
