@@ -50,7 +50,7 @@ def release(
         if foresight.standing.stored is None and not yes:
             _ask(foresight, as_json)
         with progress() as show:
-            show("reading", 0.0)
+            show("reading", None)
             outcome = publish(source, foresight, folder, show)
         if as_json:
             typer.echo(json.dumps(_record(outcome), indent=2, ensure_ascii=False))
