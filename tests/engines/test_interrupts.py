@@ -126,8 +126,8 @@ def test_a_scan_on_one_engine_moves_its_bar(all_engines):
                 "SELECT SUM(length(md5(md5(md5(md5(x::VARCHAR)))))) AS n FROM long",
             )
         elif engine.name == "spark":
-            engine.connection.range(0, 10**10, 1, 200).createOrReplaceTempView("long")
-            own, sql = SparkEngine(engine.connection), "SELECT SUM(id % 7) AS n FROM long"
+            own = SparkEngine(engine.connection)
+            sql = f"SELECT SUM(id % 7) AS n FROM {own.attach('long', engine.connection.range(0, 10**10, 1, 200)).sql}"
         else:
             own, sql = PostgresEngine(), "SELECT pg_catalog.pg_sleep(7200)"
             own.attach("endless", PostgresTable(engine.url, "pg_catalog.pg_class"))

@@ -119,7 +119,11 @@ class DuckDBEngine(Engine):
     def run(self, sql: str) -> "pa.Table":
         """Return the result; one query at a time."""
         with self._lock, interruptible():
-            return self._connection.execute(sql).to_arrow_table()
+            try:
+                return self._connection.execute(sql).to_arrow_table()
+            except RuntimeError:  # Ctrl-C; without this the query goes on, and the next one waits for it
+                self._connection.interrupt()
+                raise
 
     def interrupt(self) -> None:
         """Stop the query that runs."""
