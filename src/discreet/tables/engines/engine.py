@@ -60,8 +60,12 @@ def interruptible() -> Iterator[None]:
         stopped = _is_interrupt(error)
         if not stopped:
             raise
-    if stopped:  # raised here, it holds no trace of the engine's own
-        raise KeyboardInterrupt
+    if stopped:
+        interrupt = KeyboardInterrupt()
+        try:
+            raise interrupt
+        finally:
+            interrupt.__context__ = None  # it holds no trace of the engine's own
 
 
 def _is_interrupt(error: BaseException) -> bool:
