@@ -205,7 +205,7 @@ class DuckDBEngine(Engine):
     def _arrow(self, source: Any) -> object:  # noqa: ANN401  a frame of some library
         """Return a frame as Arrow, without a copy where it can be; columns of Python objects become texts."""
         module = type(source).__module__.partition(".")[0]
-        if not hasattr(source, "columns") and not hasattr(source, "collect"):
+        if type(source).__name__ == "Series":
             module = ""  # one column is no table
         if module == "pyarrow" and type(source).__name__ == "Table":
             return _readable(source)
