@@ -25,6 +25,16 @@ SQL = "SELECT SUM(x) AS total FROM endless"
 ROWS = 10**12  # hours of work
 
 
+@pytest.fixture(autouse=True)
+def listening():
+    """A process that was started in the background ignores Ctrl-C: here it does not, and Spark's own way is kept."""
+    before = signal.getsignal(signal.SIGINT)
+    if before in (signal.SIG_IGN, None):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def endless(engine):
     """Return an engine and a table that takes hours to read."""
