@@ -7,7 +7,9 @@ working precision is, so precision only decides how soon a question is answered 
 
 import math
 import numbers
+import os
 import sys
+import threading
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +20,7 @@ from flint import arb, ctx, fmpq, fmpz
 from discreet.errors import InvalidParameter
 
 __all__ = [
+    "Precision",
     "Real",
     "ball",
     "both",
@@ -151,13 +154,46 @@ def ball(value: Real) -> arb:
     return arb(fmpq(fmpz(exact.numerator), fmpz(exact.denominator)))
 
 
+class Precision:
+    """Hold the working precision of balls, which there is once in a process: one thread at a time may change it.
+
+    Every enclosure is right at any precision, but one that another thread makes coarser is never tight. What it was
+    before is put back at the end.
+
+    >>> with Precision():
+    ...     ctx.prec = 200
+    >>> ctx.prec < 200
+    True
+    """
+
+    __slots__ = ("_before", "_held")
+    lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._held = Precision.lock
+        self._held.acquire()
+        self._before = ctx.prec
+
+    def __exit__(self, *_: object) -> None:
+        ctx.prec = self._before
+        self._held.release()
+
+
+def _after_fork() -> None:
+    Precision.lock = threading.RLock()  # another thread may have held it, which does not exist in the child
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def enclose(formula: Callable[[], arb], *, relative_bits: int = 60, absolute_bits: int = 1100) -> arb:
     """Evaluate a formula in balls, doubling the precision until the enclosure is tight.
 
     Tight means a relative radius below ``2^-relative_bits`` or an absolute one below ``2^-absolute_bits``.
     """
-    before, precision = ctx.prec, 128
-    try:
+    precision = 128
+    with Precision():
         while precision <= MAX_PRECISION:
             ctx.prec = precision
             value = formula()
@@ -166,8 +202,6 @@ def enclose(formula: Callable[[], arb], *, relative_bits: int = 60, absolute_bit
             ):
                 return value
             precision *= 2
-    finally:
-        ctx.prec = before
     raise InvalidParameter("these parameters are too extreme to evaluate; move them closer to 1.")
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.errors import InvalidParameter, UnboundedSensitivity
+from discreet.errors import InvalidParameter, InvalidQuery, UnboundedSensitivity
 from discreet.tables.expressions import Call, Expression, Name
+from discreet.tables.query import Query
 
 A, B = dp.col("a"), dp.col("b")
 
@@ -178,3 +179,28 @@ def test_what_is_no_number_cannot_be_added_up(value):
 def test_every_method_returns_an_expression():
     for made in (A + 1, 1 + A, A - 1, 1 - A, A * 2, 2 * A, A / 2, 2 / A, A.between(0, 1), A.isin([1]), ~(A > 1)):
         assert isinstance(made, Expression)
+
+
+def test_an_expression_that_doubles_is_refused_before_it_fills_memory():
+    """What it would take to count or to show its parts grows with its length and not with its size."""
+    grown = dp.col("a")
+    with pytest.raises(InvalidQuery, match="at most 5000 parts in 100 levels"):  # noqa: PT012
+        for _ in range(30):
+            grown = grown + grown
+    assert grown.parts <= 5000
+
+
+def test_a_column_that_is_rewritten_by_itself_is_refused_too():
+    query = Query("t")
+    with pytest.raises(InvalidQuery, match="at most 5000 parts"):  # noqa: PT012
+        for _ in range(30):
+            query = query.with_columns(a=dp.col("a") + dp.col("a"))
+
+
+def test_an_expression_of_many_levels_is_refused_in_words():
+    grown = dp.col("a")
+    with pytest.raises(InvalidQuery, match="100 levels"):  # noqa: PT012
+        for _ in range(2000):
+            grown = -grown
+    wide = dp.col("a").isin(range(10_000))  # values are no parts
+    assert wide.parts == 2

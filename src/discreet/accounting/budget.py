@@ -17,6 +17,7 @@ from discreet.accounting.filters import Basic, Filter, Gdp, Renyi, Zcdp, advice,
 from discreet.accounting.loss import PrivacyLoss
 from discreet.errors import BudgetExceeded, InvalidParameter, NoTheorem, RelationMismatch
 from discreet.exact import Real, ball, positive, probability, show, up, upward
+from discreet.process import check_process, process
 from discreet.units import Relation, check_relation
 
 __all__ = ["Account", "Budget", "Cost", "FilterName", "Spent"]
@@ -141,6 +142,9 @@ class Budget:
 class Account:
     """What has been spent of a filter's limit. Safe in threads; a refused loss changes nothing.
 
+    It is kept in the memory of one process, and nothing can be spent from the copy that a forked process has;
+    an account of a ledger is spent by as many processes as one likes.
+
     Made by ``Budget.open``, or from a filter to budget its currency itself. The account adopts the relation of the
     first loss that states one, unless it was given one.
 
@@ -150,7 +154,7 @@ class Account:
     1.25
     """
 
-    __slots__ = ("_delta", "_epsilon", "_lock", "_rule", "_state")
+    __slots__ = ("_delta", "_epsilon", "_lock", "_process", "_rule", "_state")
 
     def __init__(
         self, rule: Filter, *, delta: Real = 0, relation: str | None = None, epsilon: Real | None = None
@@ -164,7 +168,7 @@ class Account:
             raise InvalidParameter("a filter has a limit above 0, and failures that are a probability.")
         if self.delta < rule.failures:
             raise InvalidParameter(f"delta must cover the failures of the filter, {show(rule.failures)}.")
-        self._lock = threading.Lock()
+        self._lock, self._process = threading.Lock(), process()
         self._state = Spent(relation=None if relation is None else check_relation(relation))
 
     @property
@@ -244,6 +248,7 @@ class Account:
     @property
     def remaining(self) -> Cost:
         """What is left, in the currency of the filter."""
+        self._check_process()
         return self._limit - self.spent
 
     @property
@@ -315,8 +320,18 @@ class Account:
     def _now(self) -> Spent:
         return self._state
 
+    def _check_process(self) -> None:
+        """Refuse to spend a copy of what is left, which a process has that was forked from the one that opened it."""
+        check_process(
+            self._process,
+            "this account",
+            "Release in the process that opened it, or keep the budget in a ledger, which processes share: "
+            'dp.Ledger("ledger.sqlite").account("name", budget=dp.Budget(...)).',
+        )
+
     def _update(self, step: Callable[[Spent], Spent]) -> None:
         """Take one step from the state as it is to the next, which nobody else does meanwhile."""
+        self._check_process()  # before the lock, which a thread of the other process may have held
         with self._lock:
             self._state = step(self._state)
 

@@ -36,15 +36,18 @@ def _stop(words: str) -> NoReturn:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, float], None]]:
-    """Show a bar on a terminal, on the stream that carries no results; it is called with words and a share."""
+def progress() -> Iterator[Callable[[str, float | None], None]]:
+    """Show a bar on a terminal, on the stream that carries no results; called with words and a share, if known."""
     console = Console(stderr=True)
-    columns = TextColumn("{task.description:<20}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%")
+    columns = TextColumn("{task.description:<20}"), BarColumn(), TextColumn("{task.fields[done]}")
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=1.0)
+        task = bar.add_task("", total=1.0, done="")
 
-        def show(words: str, share: float) -> None:
-            bar.update(task, completed=share, description=words)
+        def show(words: str, share: float | None) -> None:
+            if share is None:
+                bar.update(task, total=None, description=words, done="running")
+            else:
+                bar.update(task, total=1.0, completed=share, description=words, done=f"{100 * share:3.0f}%")
 
         yield show
 

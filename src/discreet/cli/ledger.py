@@ -83,11 +83,14 @@ def show(
             typer.echo(json.dumps(records, indent=2, ensure_ascii=False))
             return
         table = _table("No.", "When (UTC)", "Who", "What", "Cost", "Why", "Hash", right=("No.", "Cost"))
+        answered = {entry.body["of"] for entry in entries if entry.kind == "settle"}
         for entry in entries:
             cost = f"{entry.amount / AMOUNT:.6g}" if entry.amount else ""
             why = str(entry.body.get("why") or entry.body.get("reason") or "")
             when = entry.time[:19].replace("T", " ")
-            _add(table, str(entry.number), when, entry.who, entry.kind, cost, _short(why), entry.hash[:10])
+            unanswered = entry.kind == "charge" and entry.body.get("query") and entry.number not in answered
+            kind = "charge, no answer" if unanswered else entry.kind  # interrupted, failed, or still under way
+            _add(table, str(entry.number), when, entry.who, kind, cost, _short(why), entry.hash[:10])
         console = screen()
         account = _account(ledger, name)
         console.print(Text(visible(f"{name}: {account['spent_percent']}% of the {account['currency']} spent")))

@@ -25,6 +25,10 @@ LOG = logging.getLogger("discreet.curator")
 REFUSED = (BudgetExceeded, LedgerError, NoTheorem, RelationMismatch, ReleaseFailed)
 """What a budget or a policy refuses; everything else is a mistake of the file or of the command."""
 
+INTERRUPTED = (
+    "Interrupted. What was charged before stays spent, without an answer: discreet ledger show says what that is."
+)
+
 
 @contextmanager
 def guarded(as_json: bool) -> Iterator[None]:
@@ -33,6 +37,8 @@ def guarded(as_json: bool) -> Iterator[None]:
         yield
     except (typer.Exit, typer.Abort):
         raise
+    except KeyboardInterrupt:
+        _stop(INTERRUPTED, 130, as_json)
     except MissingExtra as missing:
         _stop(str(missing), 2, as_json)
     except ImportError as missing:

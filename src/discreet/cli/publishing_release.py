@@ -56,7 +56,7 @@ def release(
             if not well:
                 _warn(ask=not yes)
         with progress() as show:
-            show("reading", 0.0)
+            show("reading", None)
             outcome = publish(source, foresight, folder, show)
         if as_json:
             typer.echo(json.dumps(_record(outcome), indent=2, ensure_ascii=False))

@@ -54,7 +54,10 @@ def verify(
         holds = all(one.holds is not False for one in found)
         if as_json:
             checks = [{"what": one.what, "holds": one.holds, "seen": one.seen} for one in found]
-            unchecked = {"not_checked": _unchecked(found)}
+            unchecked: dict[str, object] = {"not_checked": _unchecked(found)}
+            from discreet.publishing.stated import STATED
+
+            unchecked["taken_as_stated"] = list(STATED)
             record = {"holds": holds, "epsilon": read.epsilon, "delta": read.delta, **unchecked, "checks": checks}
             typer.echo(json.dumps({**record, "shows": SHOWS, "does_not_show": NOT_SHOWS}, indent=2, ensure_ascii=False))
         else:
@@ -64,6 +67,7 @@ def verify(
 
 
 def _show(certificate: "Certificate", found: "list[Finding]", holds: bool) -> None:
+    from discreet.publishing.stated import STATED
     from discreet.publishing.words import cost_in_words
     from discreet.session.text_table import visible
 
@@ -85,6 +89,7 @@ def _show(certificate: "Certificate", found: "list[Finding]", holds: bool) -> No
     )
     console.print(Text(SHOWS))
     console.print(Text(NOT_SHOWS))
+    console.print(Text(f"Also taken as stated: {'; '.join(STATED)}."))
     if count := _unchecked(found):
         words = "1 thing was not checked" if count == 1 else f"{count} things were not checked"
         missing = sum(one.holds is None and one.what.endswith(WRITTEN) for one in found)

@@ -13,7 +13,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, insert, select, text
+from sqlalchemy import Connection, Row, bindparam, exists, func, insert, select, text
 
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.accounting.budget import Cost, Spent
@@ -47,6 +47,12 @@ relation = :relation, unit = :unit, exhausted = :exhausted, number = :number, he
 TWO_STEPS = (text(ENTRY), text(MOVE))
 ONE_STEP = (text(f"WITH entry AS ({ENTRY}) {MOVE}"),)
 """One statement is one way to the server and back, while everybody else waits for the account."""
+
+MOST_REFUSALS = 200
+"""Refused charges of an account that are written in an hour; the next ones are refused without an entry."""
+
+REFUSED_QUERY = 200
+"""Characters of the query of a refused charge that are written."""
 
 STATE = ("spent_amount", "spent_failure", "pure", "relation", "unit", "exhausted")
 CLAIMED = select(entries).where(entries.c.account == bindparam("place"), entries.c.claim == bindparam("key"))
@@ -153,8 +159,8 @@ class LedgerAccount(Account):
                     after = final(state)
             except DiscreetError as error:
                 refused = error
-                body = {**parts, "reason": str(error)}
-                self._write(connection, row, "refuse", body)
+                if self._few_refusals(connection, row):
+                    self._write(connection, row, "refuse", _summary(parts, error))
             else:
                 ticket = self._commit(connection, row, state, after, parts, why)
         if refused is not None:
@@ -204,7 +210,8 @@ class LedgerAccount(Account):
                     raise BudgetExceeded("less than this is free now, so it cannot be held. Nothing changed.")
             except BudgetExceeded as error:
                 refused = error
-            head = self._write(connection, row, "refuse" if refused else "hold", body)
+            if not refused or self._few_refusals(connection, row):
+                head = self._write(connection, row, "refuse" if refused else "hold", body)
             if not refused:
                 connection.execute(insert(holds), {"account": self._place, "number": head[0], **body})
         if refused is not None:
@@ -240,6 +247,9 @@ class LedgerAccount(Account):
     def _now(self) -> Spent:
         with self._ledger.store.reading() as connection:
             return _spent(self._row(connection))
+
+    def _check_process(self) -> None:
+        """Any process may spend: what is left is in the ledger."""
 
     def _update(self, step: Callable[[Spent], Spent]) -> None:
         """Take a step that is no charge: say who is protected. Charges that are told nothing more come here too."""
@@ -304,6 +314,14 @@ class LedgerAccount(Account):
                 if record is not None:
                     return LedgerTicket(self, int(row.number), row.hash, record)
         return None
+
+    def _few_refusals(self, connection: Connection, row: Row[Any]) -> bool:
+        """Whether one more refusal is written: whoever asks in a loop must not make the ledger grow with it."""
+        recent = (entries.c.number > row.number - 2 * MOST_REFUSALS) & (
+            entries.c.time > told(now() - timedelta(hours=1))
+        )
+        refusals = (entries.c.account == self._place) & (entries.c.kind == "refuse") & recent
+        return int(connection.execute(select(func.count()).where(refusals)).scalar_one()) < MOST_REFUSALS
 
     def _commit(
         self, connection: Connection, row: Row[Any], state: Spent, after: Spent, parts: dict[str, Any], purpose: Purpose
@@ -433,6 +451,18 @@ def budget_record(budget: Budget) -> dict[str, str | None]:
         "filter": budget.filter,
         "failures": str(Fraction(budget.failures or 0)),
         "relation": budget.relation,
+    }
+
+
+def _summary(parts: dict[str, Any], error: DiscreetError) -> dict[str, Any]:
+    """Return what is written of a refused charge: the beginning of its query with a hash of all of it, and no loss."""
+    kept = ("query", "why", "key", "version", "fingerprint", "private", "hold")
+    query = str(parts["query"])
+    return {
+        **{name: parts[name] for name in kept},
+        "query": query[:REFUSED_QUERY],
+        "query_sha256": _hashed(query),
+        "reason": str(error),
     }
 
 

@@ -290,7 +290,11 @@ def _translated(place: str) -> Iterator[None]:
             "released; open it again to see what was charged."
         )
     if said:
-        raise LedgerError(said.format(place=place))
+        failed = LedgerError(said.format(place=place))
+        try:
+            raise failed
+        finally:
+            failed.__context__ = None  # what ends a with statement is chained to what the driver said
 
 
 def _first_line(error: BaseException) -> str:

@@ -5,7 +5,6 @@ that was forked does not go on with it, threads take turns, and a question canno
 """
 
 import math
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,12 +20,13 @@ from discreet.errors import BudgetExceeded, InvalidParameter, NoTheorem
 from discreet.exact import log2_floor
 from discreet.mechanisms.quietly import quietly
 from discreet.noise.fast import Floats
+from discreet.process import check_process, process
 from discreet.sensitivity.reals import real
 
 if TYPE_CHECKING:
     from discreet.mechanisms.sparse_vector import SparseVector
 
-__all__ = ["FAR", "Comparisons", "Replies", "Reply", "floor_of", "process"]
+__all__ = ["FAR", "Comparisons", "Replies", "Reply", "floor_of"]
 
 FAR = 1 << 60
 """Answers beyond so many steps count as so many, which no sensitivity can notice."""
@@ -119,11 +119,7 @@ class Comparisons:
         )
 
     def _check_open(self) -> None:
-        if self._process != process():
-            raise BudgetExceeded(
-                "the conversation was opened in another process, which goes on with it: two of them must not compare "
-                "answers with one noisy threshold. Open another one here, which costs as much again."
-            )
+        check_process(self._process, "the conversation", "Open another one here, which costs as much again.")
         if self._asking == threading.get_ident():
             raise NoTheorem(
                 "a question must not ask the conversation that it is a question of: which questions are asked may "
@@ -256,22 +252,3 @@ def _near(noise: object) -> Int64:
     """Return noise as 64-bit numbers, cut off where no noise will ever be."""
     cut: Int64 = np.clip(np.asarray(noise), -2 * FAR, 2 * FAR).astype(np.int64)
     return cut
-
-
-class _Forks:
-    """How many forks led to this process; their number is told because numbers of processes are used again."""
-
-    count = 0
-
-
-def process() -> tuple[int, int]:
-    """Return what tells this process from those that it was forked from, and from those forked from it."""
-    return os.getpid(), _Forks.count
-
-
-def _forked() -> None:
-    _Forks.count += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)

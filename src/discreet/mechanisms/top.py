@@ -17,7 +17,7 @@ from flint import arb, ctx
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, ball, positive, show
+from discreet.exact import Precision, Real, ball, positive, show
 from discreet.mechanisms.selection import Scores, Selection, head_starts, read_scores
 from discreet.noise import source
 from discreet.noise.densities import Gumbel
@@ -137,8 +137,5 @@ def _leaders(starts: Floats, exact: Callable[[int], arb], k: int) -> tuple[int, 
             a.refine()
             b.refine()
 
-    before = ctx.prec
-    try:
+    with Precision():
         return tuple(sorted(numbers, key=cmp_to_key(compare))[:k])
-    finally:
-        ctx.prec = before

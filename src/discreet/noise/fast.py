@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from discreet.exact import ball
+from discreet.exact import Precision, ball
 
 __all__ = ["BELIEVED", "CHUNK", "SLACK", "Floats", "agrees", "within_slack"]
 
@@ -44,15 +44,12 @@ def agrees(function: Callable[[Floats], Floats], truth: Callable[[arb], arb], po
     False
     """
     values = function(points)
-    before = ctx.prec
-    ctx.prec = 128
-    try:
+    with Precision():
+        ctx.prec = 128
         return all(
             abs(arb(float(value)) - truth(ball(Fraction(float(point))))) <= TRUSTED_ULPS * arb(float(ulp))
             for point, value, ulp in zip(points, values, np.spacing(np.abs(values)), strict=True)
         )
-    finally:
-        ctx.prec = before
 
 
 def within_slack(
@@ -66,16 +63,13 @@ def within_slack(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = inverse(points)
     reach = slack(found) / 2
-    before = ctx.prec
-    ctx.prec = 256
-    try:
+    with Precision():
+        ctx.prec = 256
         return all(
             (z <= r or survival(arb(float(z)) - arb(float(r))) >= ball(float(v)))
             and survival(arb(float(z)) + arb(float(r))) <= ball(float(v))
             for z, r, v in zip(found, reach, points, strict=True)
         )
-    finally:
-        ctx.prec = before
 
 
 def boundary_points() -> Floats:

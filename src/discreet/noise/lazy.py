@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from flint import arb, ctx, fmpz
 
+from discreet.exact import Precision
 from discreet.noise.bits import source
 
 __all__ = ["LazyUniform", "largest"]
@@ -43,8 +44,7 @@ class LazyUniform:
         >>> LazyUniform(prefix=1, bits=2).below(lambda: arb(2).rsqrt())     # [1/4, 1/2) against 0.7071...
         True
         """
-        before = ctx.prec
-        try:
+        with Precision():
             while True:
                 ctx.prec = self.bits + 2 * WORD
                 value = threshold()
@@ -54,8 +54,6 @@ class LazyUniform:
                 if arb(fmpz(self.prefix)) >= value * unit:
                     return False
                 self.refine()
-        finally:
-            ctx.prec = before
 
 
 def largest(guess: int, holds: Callable[[int], bool]) -> int:

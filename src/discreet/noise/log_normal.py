@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb, ctx
 
 from discreet.errors import InvalidParameter
-from discreet.exact import Real, ball, positive
+from discreet.exact import Precision, Real, ball, positive
 from discreet.noise.bits import source
 from discreet.noise.fast import Floats
 from discreet.noise.grid import LARGEST, Array, power_of_two, read_reals
@@ -58,8 +58,7 @@ def _draw(
     """Return one sample in steps of the grid. The last bit of each word is the sign of Y or Z, the rest its uniform."""
     u, v = LazyUniform(first >> 1, WORD - 1), LazyUniform(second >> 1, WORD - 1)
     value = max(min(value, Fraction(LARGEST)), Fraction(-LARGEST))
-    before = ctx.prec
-    try:
+    with Precision():
         while True:
             ctx.prec = u.bits + WORD
             normal = arb(2).sqrt() * v.ball().erfcinv()
@@ -70,5 +69,3 @@ def _draw(
                 return float(max(min(int(whole), limit), -limit))
             u.refine()
             v.refine()
-    finally:
-        ctx.prec = before

@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, ctx
 
 from discreet.errors import InvalidParameter
+from discreet.exact import Precision
 from discreet.noise.bits import source
 from discreet.noise.densities import Racing
 from discreet.noise.fast import BELIEVED, Floats
@@ -60,8 +61,7 @@ def race(density: Racing, scores: Floats, slack: Floats, exact: Callable[[int], 
 def _photo_finish(
     density: Racing, numbers: dict[int, LazyUniform], signs: dict[int, int], exact: Callable[[int], arb]
 ) -> int:
-    before = ctx.prec
-    try:
+    with Precision():
         while len(numbers) > 1:
             ctx.prec = max(u.bits for u in numbers.values()) + 2 * WORD
             keys = {i: exact(i) + signs[i] * density.quantile(u.ball()) for i, u in numbers.items()}
@@ -74,6 +74,4 @@ def _photo_finish(
             if len(numbers) > 1:
                 for u in numbers.values():
                     u.refine()
-    finally:
-        ctx.prec = before
     return next(iter(numbers))

@@ -14,7 +14,7 @@ from discreet.session.digits import above
 from discreet.session.plan import Plan
 from discreet.tables.synthetic import Synthetic
 
-__all__ = ["about_delta", "about_errors", "about_exact"]
+__all__ = ["about_delta", "about_errors", "about_exact", "about_little_noise"]
 
 
 def about_delta(file: ReleaseFile) -> Iterator[str]:
@@ -40,6 +40,12 @@ def about_exact(entry: Entry, plan: Plan) -> Iterator[str]:
     """Say what is published without noise, and what that means."""
     if plan.joint is not None and plan.joint.exact:
         yield f"{entry.name}: {plan.joint.exact[0].lower()}{plan.joint.exact[1:]}"
+
+
+def about_little_noise(entry: Entry, plan: Plan) -> Iterator[str]:
+    """Say when so little noise is added that hardly anybody is protected."""
+    for words in plan.warnings:
+        yield f"{entry.name}: {words}"
 
 
 def about_errors(file: ReleaseFile, entry: Entry, plan: Plan) -> Iterator[str]:

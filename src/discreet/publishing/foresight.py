@@ -10,7 +10,7 @@ from typing import Literal
 from discreet.accounting import Account, Budget, PrivacyLoss
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.publishing.book import entry_of, existing
-from discreet.publishing.cautions import about_delta, about_errors, about_exact
+from discreet.publishing.cautions import about_delta, about_errors, about_exact, about_little_noise
 from discreet.publishing.entry import Entry
 from discreet.publishing.frontier import Frontier, frontier_of
 from discreet.publishing.opening import Opened, opened
@@ -126,7 +126,8 @@ def foresee(source: Source, *, pictures: bool = False) -> Foresight:
     standing = standing_of(source, charge)
     cautions = [*about_delta(file)]
     for one in releases:
-        cautions += [*about_exact(one.entry, one.plan), *about_errors(file, one.entry, one.plan)]
+        cautions += [*about_exact(one.entry, one.plan), *about_little_noise(one.entry, one.plan)]
+        cautions += [*about_errors(file, one.entry, one.plan)]
     return Foresight(source, tuple(releases), charge, loss, epsilon, whole_delta, standing, tuple(cautions))
 
 

@@ -1,8 +1,9 @@
 """Verification: a stranger computes the guarantee again, and sees whether a certificate says the same everywhere.
 
 Everything that a certificate says twice is compared: the unit and what each answer was made with, the noise in words
-and the terms of the losses, the numbers and the tables beside it, and the file of the curator. What is said once, how
-far a sum may be moved and what the budget is, stays the curator's word.
+and the terms of the losses, the numbers and the tables beside it, stated errors and their noise, and the file of the
+curator. What is said once, how far a sum may be moved, what the budget is, and the fields in
+``discreet.publishing.stated.STATED``, stays the curator's word.
 """
 
 import json
@@ -22,6 +23,7 @@ from discreet.publishing.entry import Entry
 from discreet.publishing.folder import COPY, REPORT, TABLES, digest_of, plain_bytes
 from discreet.publishing.histogram import Histogram
 from discreet.publishing.registry import derived_entry
+from discreet.publishing.stated import problem_of_delta, problem_of_errors
 from discreet.publishing.synthesize import RECORDS
 from discreet.publishing.told import Told, terms_of
 from discreet.publishing.told_spread import SPREAD
@@ -53,6 +55,8 @@ def findings(certificate: Certificate, folder: Path | None = None) -> Iterator[F
     yield _relation(certificate)
     for one in certificate.releases:
         yield _found(f"{one.name}: its unit, query, noise and loss agree", partial(Told(one, certificate.unit).problem))
+        yield _found(f"{one.name}: every stated error is that of its noise", partial(problem_of_errors, one))
+        yield _found(f"{one.name}: its delta is within the budget", partial(problem_of_delta, one, certificate))
     yield _total(certificate)
     yield from _each(certificate)
     yield _budget(certificate)

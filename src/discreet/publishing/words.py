@@ -5,7 +5,7 @@ from fractions import Fraction
 from discreet.publishing.foresight import Foreseen, Foresight
 from discreet.publishing.probe import Probe
 from discreet.session import Expected
-from discreet.session.cost import promise
+from discreet.session.cost import SILENT, promise
 from discreet.session.digits import above, percent
 from discreet.tables.synthetic import Synthetic
 from discreet.tables.together import Spread
@@ -22,7 +22,7 @@ def accuracy(column: Expected, level: float) -> str:
     if column.error is None:
         return column.error_note if column.error_note.startswith("within") else "depends on the data"
     if not column.error:
-        return "exact: it is public"
+        return "exact: it is public" if column.mechanism == "public" else f"{SILENT} {promise(level)}"
     return f"within ±{above(column.error, 3)} {promise(level)}"
 
 

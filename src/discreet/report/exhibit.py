@@ -12,7 +12,7 @@ from discreet.report.figure import Figure
 from discreet.report.layout import Layout
 from discreet.report.synthetic import association, is_synthetic, margins
 from discreet.session.answer import Answer
-from discreet.session.cost import cost, interval, promise
+from discreet.session.cost import SILENT, cost, interval, promise
 from discreet.session.digits import above
 from discreet.session.estimates import Estimates
 from discreet.session.text_table import visible
@@ -110,7 +110,9 @@ class Exhibit:
         if e.is_text:
             return "chosen at random, frequent values more often; a choice has no interval"
         if e.error is not None:
-            return f"within ±{above(float(e.error))} {held}" if e.error else "exact, because it is public"
+            if not e.error:
+                return f"{SILENT} {held}" if e.method else "exact, because it is public"
+            return f"within ±{above(float(e.error))} {held}"
         lengths = [max(pair) for pair in sides(e)]
         if not lengths:
             return "no interval is known"

@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
+from discreet.quietly import Silence
 
 __all__ = ["array_of", "real"]
 
@@ -41,6 +41,5 @@ def real(value: object) -> Fraction | float:
 
 def array_of(rows: object) -> npt.NDArray[Any]:
     """Return rows as an array; numpy's warning that a masked value becomes NaN would tell that there is one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with Silence():
         return np.asarray(rows)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.session.cost import NOT_PRIVATE, cost, interval, promise
+from discreet.session.cost import NOT_PRIVATE, SILENT, cost, interval, promise
 from discreet.session.digits import Shown, above, aligned, shown
 from discreet.session.html_table import Cell, html_table
 from discreet.session.picture import said
@@ -158,6 +158,8 @@ def _methods(answer: "Answer") -> list[str]:
     lines = []
     for name, estimates in answer.columns.items():
         error = f"within ±{above(float(estimates.error))}" if estimates.error is not None else ""
+        if estimates.error == 0:
+            error = f"{SILENT} {promise(answer.level)}" if estimates.method else "exact: public"
         parts = [part for part in (estimates.method, error) if part]
         if parts:
             lines.append(f"{name}: {', '.join(parts)}")

@@ -6,11 +6,14 @@ from discreet.accounting import PrivacyLoss
 from discreet.errors import InvalidParameter
 from discreet.session.digits import above, percent
 
-__all__ = ["NOT_PRIVATE", "checked_level", "checked_notes", "cost", "interval", "promise"]
+__all__ = ["NOT_PRIVATE", "SILENT", "checked_level", "checked_notes", "cost", "interval", "promise"]
 
 NOT_PRIVATE = (
     "NOT PRIVATE: made with repeatable noise for a test. Whoever knows the seed knows the data. Do not publish."
 )
+
+SILENT = "within ±0: the noise is so small that the true number is shown"
+"""How far off a private number is whose noise is 0 as often as is promised; only a public one is exact."""
 
 USUAL_DELTA = 1e-6
 """Where a loss is not pure and nobody said a delta."""

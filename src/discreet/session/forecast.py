@@ -172,7 +172,11 @@ SPENT = "Forecast: no data was read and nothing was spent."
 
 
 def _error(column: Expected) -> str:
-    return "not known without data" if column.error is None else f"± {above(column.error, 3)}"
+    if column.error is None:
+        return "not known without data"
+    if not column.error:
+        return "exact: public" if column.mechanism == "public" else "± 0: hardly any noise"
+    return f"± {above(column.error, 3)}"
 
 
 def _texts(record: object, *names: str) -> None:

@@ -4,7 +4,7 @@ Making a plan resolves the query, collects the measures its columns need, splits
 costs and how far off each column may be. It is the same for every data set.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -16,6 +16,8 @@ from discreet.errors import InvalidParameter
 from discreet.exact import Real, finite, positive
 from discreet.mechanisms import GaussianThreshold, LaplaceThreshold, OptimalSelection
 from discreet.session.columns import Column, Ranked, Workshop
+from discreet.session.cost import promise
+from discreet.session.digits import above
 from discreet.session.fineness import fine_grids
 from discreet.session.noise import Noise, Reach
 from discreet.session.ranks import RankMechanism, rank_mechanism
@@ -52,6 +54,9 @@ BY_COUNTS = "by the noise of the counts"
 
 COUNTED = Fraction(1, 20)
 """The part of epsilon for telling about how many private groups were left out."""
+
+LARGE = 20
+"""From this epsilon on there is a warning: one answer may then give odds of half a billion to one about a person."""
 
 UPWARD = (
     "A group near the threshold is shown only where its noise was high: its count is too large, and its interval too "
@@ -154,7 +159,26 @@ class Plan:
             told.append(self.reason)
         if self.joint is not None:
             told += [*self.joint.notes, f"Errors by part: {self.joint.errors(1 - self.settings.level)}."]
-        return tuple(told)
+        return (*told, *(f"Warning: {words}" for words in self.warnings))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is hardly private: noise that most numbers do not show, an epsilon that promises next to nothing."""
+        return tuple(self._hardly_private())
+
+    def _hardly_private(self) -> Iterator[str]:
+        beta = 1 - self.settings.level
+        additive = [name for name, noise in self.noise.items() if name not in self.known and noise.kind != "none"]
+        if self.joint is None and any(not self.error(name, beta) for name in additive):
+            yield (
+                f"the noise is so small that counts are shown as they are in the data {promise(1 - beta)}. They "
+                "are not public, and hardly protected. Spend less epsilon."
+            )
+        if self.settings.epsilon >= LARGE:
+            yield (
+                f"epsilon {above(float(self.settings.epsilon))} promises next to nothing: whether somebody is "
+                "in the data can often be told from the answer. Epsilon is usually 10 or less."
+            )
 
     @property
     def parameters(self) -> dict[str, object]:

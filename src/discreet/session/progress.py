@@ -13,8 +13,8 @@ from discreet.tables.engines import Engine
 
 __all__ = ["Bar", "Tell", "Watcher"]
 
-Bar = Callable[[str, float], None]
-"""Shows what is being done, and which share of it is."""
+Bar = Callable[[str, float | None], None]
+"""Shows what is being done, and which share of it is; None while nobody can tell."""
 
 Tell = Callable[[str, int, int], None]
 """Is told a phase of some work, how many parts of it are done, and how many there are."""
@@ -46,17 +46,25 @@ class Watcher:
     @contextmanager
     def watching(self, engine: Engine) -> Iterator[None]:
         """Watch the query that runs inside."""
-        told = getattr(engine, "progress", None)
-        if not self.show or told is None:
+        if not self.show:
             yield
             return
-        with self._shown(lambda: ("reading", float(told()) / 100)):
+        over = False
+
+        def told() -> tuple[str, float | None]:
+            try:
+                return "reading", 1.0 if over else engine.progress()
+            except Exception:  # a driver that cannot be asked now
+                return "reading", None
+
+        with self._shown(told):
             yield
+            over = True
 
     @contextmanager
     def working(self) -> Iterator[Tell]:
         """Watch work that tells how far it is."""
-        state = ("", 0.0)
+        state: tuple[str, float | None] = ("", None)
 
         def tell(phase: str, done: int, total: int) -> None:
             nonlocal state
@@ -69,12 +77,12 @@ class Watcher:
             yield tell
 
     @contextmanager
-    def _shown(self, told: Callable[[], tuple[str, float]]) -> Iterator[None]:
+    def _shown(self, told: Callable[[], tuple[str, float | None]]) -> Iterator[None]:
         done, bar = threading.Event(), self.bar or _drawn
 
         def step() -> None:
             words, share = told()
-            bar(words, max(0.0, min(1.0, share)))
+            bar(words, share if share is None else max(0.0, min(1.0, share)))
 
         def show() -> None:
             drawn = False
@@ -97,6 +105,8 @@ class Watcher:
             thread.join()
 
 
-def _drawn(words: str, share: float) -> None:
-    sys.stderr.write(f"\r{words:<15} {'█' * int(25 * share):<25} {100 * share:3.0f}%")
+def _drawn(words: str, share: float | None) -> None:
+    """Draw a bar; where no share is known, only that something runs."""
+    told = f"{'running':<25}     " if share is None else f"{'█' * int(25 * share):<25} {100 * share:3.0f}%"
+    sys.stderr.write(f"\r{words:<15} {told}")
     sys.stderr.flush()

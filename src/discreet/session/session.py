@@ -273,6 +273,7 @@ class Session:
         """
         from discreet.session.synthesis.result import Synthesis
 
+        self._tables.check_process()
         steps = self._steps(epsilon, delta, wanted)
         asked = Spending(why, key, fresh, told=("synthesis", str(epsilon), str(delta), numbers))
         ticket = self._book.charge(steps.charged, self._purpose(steps.requests, steps.plans, asked), last=last)
@@ -318,7 +319,7 @@ class Session:
 
     def close(self) -> None:
         """Give back what the engine holds. What was spent stays spent."""
-        self._tables.engine.close()
+        self._tables.close()
 
     def __enter__(self) -> Self:
         return self
@@ -348,6 +349,7 @@ class Session:
         self, requests: Sequence[Request], plans: Sequence[Plan], loss: PrivacyLoss, asked: Spending, *, last: bool
     ) -> list[Answer]:
         """Charge, commit, then look; what was found is stored before anybody sees it."""
+        self._tables.check_process()
         ticket = self._book.charge(loss, self._purpose(requests, plans, asked), last=last)
         if ticket.stored is not None:
             return stored_answers(ticket.stored)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from discreet.errors import InvalidParameter
+from discreet.process import check_process, process
 from discreet.tables.dialects import Stored
-from discreet.tables.engines import Relation, engine_for
+from discreet.tables.engines import Engine, Relation, engine_for
 from discreet.tables.expressions import Expression, Name
 from discreet.tables.kinds import Kind, Value
 from discreet.tables.schema import Schema
@@ -73,7 +74,7 @@ class Tables:
         if both := set(private) & set(shared):
             raise InvalidParameter(f"{', '.join(sorted(both))} is given as private and as public.")
         first = next(iter(private.values())).source
-        self.engine = engine_for(first, settings, engine)
+        self._process, self._engine = process(), engine_for(first, settings, engine)
         self.attached = {
             title: self._attach(title, table, private=title in private) for title, table in (private | shared).items()
         }
@@ -85,6 +86,21 @@ class Tables:
                 )
             if table.private and (told := table.relation.alike.get(table.key or "")):
                 raise InvalidParameter(f"{table.name}.{table.key} tells persons apart, and it {told}")
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, in the process that opened it: connections and threads of engines do not survive a fork."""
+        self.check_process()
+        return self._engine
+
+    def check_process(self) -> None:
+        """Refuse a session that was copied by a fork, before anything is charged."""
+        check_process(self._process, "this session", "Open a session in each process, on an account of one ledger.")
+
+    def close(self) -> None:
+        """Give back what the engine holds; a process that was forked has a copy, and leaves it alone."""
+        if self._process == process():
+            self._engine.close()
 
     def _attach(self, name: str, table: Table, *, private: bool) -> Attached:
         declared = Schema.read(table.schema)  # type: ignore[arg-type]

@@ -20,11 +20,11 @@ import numpy.typing as npt
 from discreet.accounting import PrivacyLoss
 from discreet.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from discreet.exact import Real, show
-from discreet.mechanisms.comparisons import process
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
 from discreet.noise.fast import Floats
+from discreet.process import check_process, process
 from discreet.synthetic.matrix_mechanism import Noise, calibrated_noise, noise_variance, norm_of
 from discreet.synthetic.operators.operator import Array, Operator, positive_size
 from discreet.synthetic.operators.whole import clamped
@@ -263,11 +263,7 @@ class Stream:
         raise TypeError("a stream cannot be copied or pickled: each copy would go on as if it were the only one.")
 
     def _check_process(self) -> None:
-        if self._process != process():
-            raise BudgetExceeded(
-                "the stream was opened in another process, which goes on with it: two of them must not add to the same "
-                "sums. Open another one here, which costs as much again."
-            )
+        check_process(self._process, "the stream", "Open another one here, which costs as much again.")
 
 
 def _nodes(noise: Noise, steps: int) -> Generator[float, int, None]:

@@ -9,14 +9,17 @@ row alone. Operators work as in Python, with ``&``, ``|`` and ``~`` for and, or 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import NoReturn
 
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, InvalidQuery
 from discreet.tables.kinds import Kind, Value, check_kind, kind_of, plain_value
 
 __all__ = ["Call", "Constant", "Expression", "Name", "When", "col", "expression", "lit", "when"]
+
+PARTS, DEPTH = 5_000, 100
+"""How large an expression may be, with all that is written into it: doubled thirty times, one would fill memory."""
 
 SYMBOLS = {
     "add": "+",
@@ -244,6 +247,18 @@ class Call(Expression):
     function: str
     arguments: tuple[Expression, ...]
     options: tuple[Value, ...] = ()
+    parts: int = field(init=False)
+    levels: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes = [(one.parts, one.levels) if isinstance(one, Call) else (1, 1) for one in self.arguments]
+        object.__setattr__(self, "parts", 1 + sum(parts for parts, _ in sizes))
+        object.__setattr__(self, "levels", 1 + max((levels for _, levels in sizes), default=0))
+        if self.parts > PARTS or self.levels > DEPTH:
+            raise InvalidQuery(
+                f"an expression has at most {PARTS} parts in {DEPTH} levels, with all that is written into it. "
+                "Write a simpler one; many values go into IN, or isin."
+            )
 
     def __repr__(self) -> str:
         if symbol := SYMBOLS.get(self.function):

@@ -1,6 +1,5 @@
 """Gaussian noise for clipped sums, drawn ahead while the next gradients are computed."""
 
-import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from discreet.learn.sgd.chacha import words_on
 from discreet.learn.sgd.normal import Draws, coarse_grid, draw, ratio_of, rounded
 from discreet.learn.sgd.plan import Noise
 from discreet.noise import source
+from discreet.process import process
 
 if TYPE_CHECKING:
     from discreet.learn.sgd.launching import Started
@@ -32,7 +32,7 @@ class Ahead:
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.words = words_on(device)
-        self._forks = _forks
+        self._process = process()
         self._pool: ThreadPoolExecutor | None = None
         self._used: Draws | None = None
         self._next: tuple[tuple[int, float], Future[Draws]] | None = None
@@ -58,21 +58,8 @@ class Ahead:
 
     def _leave_to_parent(self) -> None:
         """Forget what was drawn in the process that this one was forked from."""
-        if self._forks != _forks:
-            self._forks, self._pool, self._next, self._used = _forks, None, None, None
-
-
-_forks = 0
-"""How often this process and those before it were forked; their numbers may be the same."""
-
-
-def _forked() -> None:
-    global _forks  # noqa: PLW0603  it belongs to the process
-    _forks += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+        if self._process != process():
+            self._process, self._pool, self._next, self._used = process(), None, None, None
 
 
 @dataclass(slots=True)

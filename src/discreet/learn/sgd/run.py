@@ -25,8 +25,11 @@ from discreet.learn.sgd.rounding import largest_batch
 from discreet.learn.sgd.strategy import Toeplitz, Tree, stream_for
 from discreet.noise import grid_for, on_grid
 from discreet.noise.densities import Gaussian
+from discreet.process import Process, check_process, process
 
 __all__ = ["Moment", "Run"]
+
+TRAIN_HERE = "Make the training private in the process that runs it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Run:
     probing: bool = False
     noted: dict[Tensor, list[Contribution]] = field(default_factory=dict)
     ahead: Ahead = field(init=False)
+    process: Process = field(default_factory=process, init=False)
 
     def __post_init__(self) -> None:
         plan = self.plan
@@ -86,6 +90,7 @@ class Run:
 
     def begin(self) -> int:
         """Count one more step, and return which it is."""
+        check_process(self.process, "this training", TRAIN_HERE)
         if self.started >= self.plan.steps:
             raise BudgetExceeded(f"this training was planned for {self.plan.steps} steps, and all of them are done.")
         if self.stream is not None and self.started != self.finished:
@@ -164,6 +169,7 @@ class Run:
         ``sure`` is asked when noise has been added, so that an accelerator is waited for once. If it says no, the noisy
         sums are thrown away unseen, and nothing was released.
         """
+        check_process(self.process, "this training", TRAIN_HERE)  # a step may be under way when a process is forked
         plan = self.plan
         sigma = self._sigma()
         assert self.total is not None  # noqa: S101 - a step that is complete has been added up

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BudgetExceeded, InvalidInput
-from discreet.mechanisms.comparisons import process
+from discreet.errors import InvalidInput
 from discreet.noise.fast import Floats
+from discreet.process import check_process, process
 from discreet.synthetic.graphical.factor import Attributes
 from discreet.synthetic.graphical.model import GraphicalModel
 from discreet.synthetic.multiplicative.bypass import Readiness
@@ -96,11 +96,7 @@ class Learning:
         )
 
     def _check_process(self) -> None:
-        if self._process != process():
-            raise BudgetExceeded(
-                "the conversation was opened in another process, which goes on with it: two of them must not compare "
-                "answers with one noisy threshold. Open another one here, which costs as much again."
-            )
+        check_process(self._process, "the conversation", "Open another one here, which costs as much again.")
 
     def _single(self, asked: Asked) -> Told:
         share = self._share(asked)

@@ -1,13 +1,14 @@
 """DuckDB: files, frames and its own tables, in this process."""
 
+import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
+from discreet.errors import DiscreetError, InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
-from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.engine import Engine, Relation, interruptible
 from discreet.tables.engines.equality import collated_columns, mixed_columns
 from discreet.tables.engines.files import check_alike, escaped, files_of, header, one_order
 from discreet.tables.engines.parquet import milliseconds
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["DuckDBEngine"]
+
+LOG = logging.getLogger("discreet.curator")
 
 TYPES: dict[str, Stored] = {
     "BOOLEAN": "bool",
@@ -82,7 +85,8 @@ class DuckDBEngine(Engine):
         self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._unread: set[str] = set()
         self._connection.execute("SET TimeZone = 'UTC'")
-        self._connection.execute("SET enable_progress_bar = false")
+        self._connection.execute("SET enable_progress_bar = true")  # without it nothing tells how far a query is
+        self._connection.execute("SET enable_progress_bar_print = false")
         if memory is not None:
             self._connection.execute("SET memory_limit = $1", [str(memory)])
         if threads is not None:
@@ -103,21 +107,47 @@ class DuckDBEngine(Engine):
         names in the first line; a JSON file has the columns that are declared. Several files have the same columns, in
         any order.
         """
+        readable, found, arrow = True, None, None
         alike, self._unread = {}, set()
-        if isinstance(source, str | Path):
-            sql = self._file(source, declared)
-            alike = {} if self._own else collated_columns(self._connection, sql)
-        else:
-            view = f"discreet_{len(self._held)}_{name}"
-            self._held.append(source)
-            self._connection.register(view, self._arrow(source))
-            if type(source).__module__.partition(".")[0] == "pandas":
-                alike = mixed_columns(source)
-            sql = self.dialect.identifier(view)
-        sql = self._timed(sql)
-        described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-        columns = {str(row[0]): _stored(str(row[1])) for row in described}
-        return Relation(sql, columns | dict.fromkeys(self._unread & set(columns), "milliseconds"), alike)
+        try:
+            with interruptible():
+                if isinstance(source, str | Path):
+                    sql = self._file(source, declared)
+                    alike = {} if self._own else collated_columns(self._connection, sql)
+                else:
+                    view = f"discreet_{len(self._held)}_{name}"
+                    self._held.append(source)
+                    arrow = self._arrow(source)
+                    self._connection.register(view, arrow)
+                    if type(source).__module__.partition(".")[0] == "pandas":
+                        alike = mixed_columns(source)
+                    sql = self.dialect.identifier(view)
+                sql = self._timed(sql)
+                described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
+                columns = {str(row[0]): _stored(str(row[1])) for row in described}
+                unread = self._unread & set(columns)
+                found = Relation(sql, columns | dict.fromkeys(unread, "milliseconds"), alike)
+        except DiscreetError:
+            raise
+        except Exception:  # what DuckDB says may hold values
+            LOG.exception("%s cannot be opened", name)
+            readable = False
+        if not readable or found is None:
+            raise InvalidInput(
+                f"the table {name} cannot be opened{self._unreadable(arrow)}. The curator's log says why."
+            )
+        return found
+
+    def _unreadable(self, arrow: "pa.Table | None") -> str:
+        """Name the columns of a table whose types DuckDB does not read."""
+        names = []
+        for field in () if arrow is None else arrow.schema:
+            try:
+                self._connection.register("discreet_tried", _column_alone(field))
+                self._connection.execute("DESCRIBE SELECT * FROM discreet_tried")
+            except Exception:
+                names.append(f"{field.name} ({field.type})")
+        return f": it has columns of types that cannot be read, {', '.join(names)}; drop or cast them" if names else ""
 
     def _timed(self, sql: str) -> str:
         """Return a relation whose moments are counted in microseconds of UTC.
@@ -137,20 +167,26 @@ class DuckDBEngine(Engine):
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result; one query at a time."""
         self._check_headers()
-        with self._lock, stopped_after(seconds, self.interrupt):
-            return self._connection.execute(sql).to_arrow_table()
+        with self._lock, stopped_after(seconds, self.interrupt), interruptible():
+            try:
+                return self._connection.execute(sql).to_arrow_table()
+            except RuntimeError:  # Ctrl-C; without this the query goes on, and the next one waits for it
+                self._connection.interrupt()
+                raise
 
     def interrupt(self) -> None:
         """Stop the query that runs."""
         self._connection.interrupt()
 
-    def progress(self) -> float:
-        """Return how much of the running query is done, in percent; negative if that is not known."""
-        return float(self._connection.query_progress())
+    def progress(self) -> float | None:
+        """Return which part of the running query is done; DuckDB knows it of scans, after a moment."""
+        percent = float(self._connection.query_progress())
+        return percent / 100 if 0 <= percent <= 100 else None
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close the connection, when nobody uses it any more."""
+        with self._lock:
+            self._connection.close()
 
     def _file(self, source: str | Path, declared: Sequence[str]) -> str:
         text = str(source)
@@ -217,11 +253,13 @@ class DuckDBEngine(Engine):
     def _arrow(self, source: Any) -> object:  # noqa: ANN401  a frame of some library
         """Return a frame as Arrow, without a copy where it can be; columns of Python objects become texts."""
         module = type(source).__module__.partition(".")[0]
+        if type(source).__name__ == "Series":
+            module = ""  # one column is no table
         if module == "pyarrow" and type(source).__name__ == "Table":
             return _readable(source)
         if module == "polars":
             lazy = getattr(source, "collect", None)
-            return _readable((lazy() if lazy is not None else source).to_arrow())
+            return _readable(_polars(lazy() if lazy is not None else source))
         if module == "pandas":
             return _readable(_pandas(source))
         raise InvalidParameter(
@@ -247,6 +285,7 @@ def _readable(table: "pa.Table") -> "pa.Table":
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    _check_names(table.column_names)
     try:
         table.validate(full=True)
     except pa.ArrowInvalid:
@@ -254,6 +293,8 @@ def _readable(table: "pa.Table") -> "pa.Table":
             "the table holds texts that are not UTF-8, or is damaged otherwise. Repair it first."
         ) from None
     for place, column in enumerate(table.schema):
+        if pa.types.is_float16(column.type):  # DuckDB has no such type; single precision holds each of them
+            table = table.set_column(place, column.name, table.column(place).cast(pa.float32()))
         if not pa.types.is_timestamp(column.type):
             continue
         ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
@@ -276,11 +317,61 @@ def _pandas(frame: Any) -> "pa.Table":  # noqa: ANN401  a pandas frame
     """Return a pandas frame as Arrow. Objects are written as text one by one: their type must not depend on others."""
     import pyarrow as pa
 
-    columns = {}
-    for name in frame.columns:
-        column = frame[name]
-        if str(column.dtype) == "object":
-            columns[str(name)] = pa.array(map(_text, column.tolist()), type=pa.string())
-        else:
-            columns[str(name)] = pa.Array.from_pandas(column)
+    names = [
+        name if isinstance(name, str) else None if isinstance(name, tuple) else str(name) for name in frame.columns
+    ]
+    _check_names(names)
+    columns: dict[str, Any] = {}
+    for place, name in enumerate(names):
+        column, made = frame.iloc[:, place], None
+        try:
+            if _is_text(column.dtype):
+                made = pa.array(map(_text, column.tolist()), type=pa.string())
+            else:
+                made = pa.Array.from_pandas(column)
+        except Exception:  # what Arrow says holds the value that it stumbled on
+            LOG.exception("a column cannot be read")
+        if made is None:
+            raise InvalidInput(
+                f"the column {name} of type {type(column.dtype).__name__} cannot be read: its values are not of one "
+                "type. Cast it to text or to numbers first."
+            )
+        columns[str(name)] = made
     return pa.table(columns)
+
+
+def _is_text(kind: Any) -> bool:  # noqa: ANN401  a type of pandas
+    """Whether values are written as texts: objects, and categories that are neither numbers, moments nor texts."""
+    categories = getattr(kind, "categories", None)
+    if categories is None:
+        return str(kind) == "object"
+    return categories.dtype.kind not in "iufbM" and not all(isinstance(one, str) for one in categories)
+
+
+def _polars(frame: Any) -> "pa.Table":  # noqa: ANN401  a polars frame
+    """Return a Polars frame as Arrow; columns of Python objects are none that Arrow has."""
+    if objects := [name for name, kind in zip(frame.columns, frame.dtypes, strict=True) if str(kind) == "Object"]:
+        raise InvalidInput(f"columns of Python objects cannot be read: {', '.join(objects)}. Cast or drop them.")
+    table: pa.Table = frame.to_arrow()
+    return table
+
+
+def _check_names(names: Sequence[str | None]) -> None:
+    """Refuse names of columns that SQL could not tell apart, or that are none."""
+    if not names:
+        raise InvalidInput("a table has at least one column.")
+    if any(not name or "\x00" in name for name in names):
+        raise InvalidInput("every column has a name that is a text, not empty and not of several levels. Rename them.")
+    seen = [str(name).casefold() for name in names]
+    if twice := sorted({str(name) for name in names if seen.count(str(name).casefold()) > 1}):
+        raise InvalidInput(
+            f"columns must differ in more than upper and lower case, and each is there once: {', '.join(twice)}. "
+            "Rename them."
+        )
+
+
+def _column_alone(field: "pa.Field") -> "pa.Table":
+    """Return a table without rows that has one column."""
+    import pyarrow as pa
+
+    return pa.schema([field]).empty_table()

@@ -1,7 +1,8 @@
 """What an engine does: hold tables, and answer a query with an Arrow table of aggregates."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from discreet.tables.dialects import Dialect, Stored
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Engine", "Relation"]
+__all__ = ["Engine", "Relation", "interruptible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,10 @@ class Relation:
 
 
 class Engine(ABC):
-    """One connection to where data lives. What it raises never reaches an analyst: the session catches it."""
+    """One connection to where data lives. What it raises never reaches an analyst: the session catches it.
+
+    Several threads may use it at once: ``run`` answers them one after another, or side by side where it can.
+    """
 
     dialect: Dialect
 
@@ -41,6 +45,37 @@ class Engine(ABC):
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result of a query, or stop it after so many seconds and raise."""
 
+    def progress(self) -> float | None:
+        """Return which part of the running query is done, from 0 to 1; None if the engine cannot tell."""
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Give back what the engine holds."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Make Ctrl-C a KeyboardInterrupt again: drivers turn it into an error of their own, which looks like a failure."""
+    stopped = False
+    try:
+        yield
+    except Exception as error:
+        stopped = _is_interrupt(error)
+        if not stopped:
+            raise
+    if stopped:
+        interrupt = KeyboardInterrupt()
+        try:
+            raise interrupt
+        finally:
+            interrupt.__context__ = None  # it holds no trace of the engine's own
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    found: BaseException | None = error
+    for _ in range(10):
+        if found is None or isinstance(found, KeyboardInterrupt):
+            break
+        found = found.__cause__ or found.__context__
+    return isinstance(found, KeyboardInterrupt)

@@ -54,8 +54,8 @@ def header(path: str, comma: str) -> tuple[str, ...]:
             names = next(csv.reader([lines.readline(LONGEST_HEADER)], delimiter=comma, strict=True), [])
     except (OSError, EOFError, csv.Error):
         raise InvalidParameter(f"{path} cannot be read as a CSV file.") from None
-    if not names or len(set(names)) < len(names) or not all(names):
-        raise InvalidParameter(f"the first line of {path} must name every column once.")
+    if not names or len({name.casefold() for name in names}) < len(names) or not all(names):
+        raise InvalidParameter(f"the first line of {path} must name every column once, in whatever case.")
     return tuple(names)
 
 

@@ -4,13 +4,14 @@ A source is ``PostgresTable(url, "schema.table")``, or a URL with the table afte
 name that it is attached under.
 """
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidParameter, MissingExtra
 from discreet.tables.dialects import PostgreSQL, Stored
-from discreet.tables.engines.engine import Engine, Relation
+from discreet.tables.engines.engine import Engine, Relation, interruptible
 from discreet.tables.engines.equality import folding
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class PostgresEngine(Engine):
         self._settings, self._timeout = dict(SETTINGS), timeout
         self._url: str | None = None
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._lock = threading.RLock()
 
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
         """Look a table up in the catalogue."""
@@ -115,7 +117,7 @@ class PostgresEngine(Engine):
             raise InvalidParameter("all PostgreSQL tables of one session come from one database, under the same URL.")
         self._url = table.url
         quoted = ".".join(self.dialect.identifier(part) for part in table.table.split(".", 1))
-        with self._open().transaction(), self._open().cursor() as cursor:
+        with self._lock, self._open().transaction(), self._open().cursor() as cursor:
             cursor.execute(
                 "SELECT pg_class.oid, nspname, relname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace "
                 "ON pg_namespace.oid = relnamespace WHERE pg_class.oid = pg_catalog.to_regclass(%s)",
@@ -130,20 +132,23 @@ class PostgresEngine(Engine):
         return Relation(sql, stored, _alike((column, kind, collation) for column, kind, _, _, collation in columns))
 
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
-        """Return the result of one statement, sent so that there can be no second; the database itself stops it."""
-        connection = self._open()
+        """Return the result of one statement, sent so that there can be no second; the database itself stops it.
+
+        One query at a time: a limit on seconds begins when it is its turn.
+        """
         chosen = self._settings | _timeout(self._timeout, seconds)
         settings = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(chosen))
-        with connection.transaction(), connection.cursor() as cursor:
+        with self._lock, interruptible(), self._open().transaction(), self._open().cursor() as cursor:
             cursor.execute(f"SELECT {settings}", [word for pair in chosen.items() for word in pair])
             cursor.execute(sql.encode(), binary=True)
             return _table(cursor)
 
     def close(self) -> None:
-        """Close the connection."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the connection, when nobody uses it any more."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def _open(self) -> "psycopg.Connection[tuple[Any, ...]]":
         if self._connection is not None and not self._connection.closed:

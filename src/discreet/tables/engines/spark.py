@@ -6,6 +6,7 @@ temporary views under names that nobody guesses.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -57,6 +58,10 @@ STORED: dict[str, Stored] = {
 }
 
 
+PATIENCE, STEP = 10.0, 0.2
+"""Seconds that a query has to end once it is cancelled, and between two tries: it may still be planned at the first."""
+
+
 class SparkEngine(Engine):
     """Data frames and tables of a Spark session.
 
@@ -84,6 +89,7 @@ class SparkEngine(Engine):
             if self._session.conf.get(key, "CORRECTED") == "EXCEPTION":
                 self._session.conf.set(key, "CORRECTED")
         self._views: list[str] = []
+        self._groups: list[str] = []
 
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
         """Hand a data frame over under a new name; nothing is computed."""
@@ -111,14 +117,52 @@ class SparkEngine(Engine):
         return Relation(f"{self.dialect.identifier(database)}.{self.dialect.identifier(view)}", columns, alike)
 
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
-        """Return the result of a query; its jobs have a name of their own, by which they are cancelled."""
-        context, tag = self._session.sparkContext, f"discreet_{uuid4().hex}"
-        context.addJobTag(tag)
+        """Return the result of a query; several threads may ask at once.
+
+        The bridge to Java answers a thread that is interrupted with an error of its own, and with nothing after it. So
+        a thread of its own waits for the answer, and Ctrl-C stops who waits for that thread, and cancels the query.
+        """
+        from pyspark import InheritableThread
+
+        group = f"discreet_{uuid4().hex}"
+        found: Future[pa.Table] = Future()
+
+        def work() -> None:
+            try:
+                self._session.sparkContext.setJobGroup(group, "a query of discreet")
+                found.set_result(self._session.sql(sql).toArrow())
+            except BaseException as error:
+                found.set_exception(error)
+
+        thread = InheritableThread(target=work, daemon=True)
+        self._groups.append(group)
         try:
-            with stopped_after(seconds, lambda: context.cancelJobsWithTag(tag)):
-                return self._session.sql(sql).toArrow()
+            thread.start()
+            with stopped_after(seconds, lambda: self._session.sparkContext.cancelJobGroup(group)):
+                return found.result()
+        except KeyboardInterrupt:
+            self._cancel(group, found)
+            raise
         finally:
-            context.removeJobTag(tag)
+            self._groups.remove(group)
+
+    def progress(self) -> float | None:
+        """Return which part of the tasks of the running stages is done."""
+        tracker, done, total = self._session.sparkContext.statusTracker(), 0, 0
+        for group in tuple(self._groups):
+            for job in tracker.getJobIdsForGroup(group):
+                info = tracker.getJobInfo(job)
+                for stage in () if info is None else info.stageIds:
+                    told = tracker.getStageInfo(stage)
+                    if told is not None:
+                        done, total = done + told.numCompletedTasks, total + told.numTasks
+        return done / total if total else None
+
+    def _cancel(self, group: str, found: "Future[pa.Table]") -> None:
+        for _ in range(int(PATIENCE / STEP)):
+            self._session.sparkContext.cancelJobGroup(group)
+            if wait([found], timeout=STEP).done:
+                return
 
     def close(self) -> None:
         """Take the views back; the user's session goes on."""

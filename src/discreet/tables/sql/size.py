@@ -1,12 +1,9 @@
 """How large expressions get when queries are written into one another: doubled thirty times, one would fill memory."""
 
 from discreet.errors import InvalidQuery
-from discreet.tables.expressions import Call, Expression
+from discreet.tables.expressions import DEPTH, PARTS, Call, Expression
 
 __all__ = ["DEPTH", "Sizes"]
-
-DEPTH = 100
-PARTS = 5_000
 
 
 class Sizes:
