@@ -57,7 +57,7 @@ def problem_of_errors(one: Certified) -> str:
 
 def problem_of_delta(one: Certified, certificate: Certificate) -> str:
     """See that no answer was planned with more delta than the budget has."""
-    delta = one.answer.parameters["delta"]
+    delta: Any = one.answer.parameters["delta"]
     within = 0 <= delta <= float(certificate.budget.delta) * (1 + 1e-9)
     return "" if within else "it was planned with more delta than the budget has"
 

@@ -98,7 +98,7 @@ class Book:
                     f"{name} was not trained when the training was made private and asks for a gradient now, which is "
                     "not clipped. Call requires_grad_(True) on all that shall be trained before private()."
                 )
-        if not any(notes.values()):
+        if not any(notes.values()) and not self.following.learning:
             raise InvalidParameter(
                 "no backward pass went through the model for this batch. Compute the loss from the model that "
                 "private() returned, and call loss.backward() once before optimizer.step()."

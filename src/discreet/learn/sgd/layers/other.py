@@ -98,8 +98,7 @@ class _Draws:
                     raise RuntimeError("random numbers that are drawn twice cannot be recorded")
                 self.generators = []
             else:
-                place = torch.cuda.current_device() if device.index is None else device.index
-                self.generators.append(torch.cuda.default_generators[place])
+                self.generators.append(torch.cuda.default_generators[device.index])
         self.before = self._states()
         self._made = False
 
