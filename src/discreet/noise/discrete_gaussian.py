@@ -5,6 +5,8 @@ keep it with probability ``exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2))``. About th
 compares a 64-bit uniform with the float64 value of that probability and asks ball arithmetic where they are too close.
 With ``r = (|Y| - sigma^2 / t) / sigma``, the roundings move the exponent by at most ``(5 r^2 + 5 r) 2^-53``, and so the
 probability by less than ``2^-50``. Any t gives the same law, as long as draw and coin share it.
+
+Where many are drawn with one sigma, a table of the distribution function is quicker (see ``gaussian_table``).
 """
 
 from fractions import Fraction
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from discreet.noise.coins import exp_coins, exp_of_minus
 from discreet.noise.discrete_laplace import BIG, discrete_laplace
 from discreet.noise.fast import CHUNK, Floats
+from discreet.noise.gaussian_table import GaussianTable, pays
 from discreet.noise.lazy import LazyUniform
 from discreet.noise.shapes import Integers, Parameter, Size, Spec, fill, integers
 
@@ -32,6 +35,9 @@ def discrete_gaussian(sigma: Parameter, size: Size = None) -> int | Integers:
     (1, (2, 3))
     """
     spec = Spec(sigma, size, "sigma")
+    if spec.single is not None and pays(spec.single, spec.count):
+        table = GaussianTable.of(spec.single)
+        return integers(fill(spec, lambda start, stop: table.draw(stop - start), CHUNK), spec)
     if spec.largest <= BIG:
         return integers(fill(spec, lambda start, stop: _rejection(spec, start, stop), CHUNK), spec)
     values = [_exact_gaussian(spec.exact(i)) for i in range(spec.count)]
