@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from discreet.errors import InvalidInput
@@ -85,3 +86,15 @@ def test_what_is_public_is_refused():
     for data, match in ((np.zeros(3), "one row"), (np.zeros((2, 3)), "column"), (np.full((2, 2), "a"), "whole")):
         with pytest.raises(InvalidInput, match=match):
             codes_of_rows(data, 2, 9)
+
+
+def test_a_frame_that_declares_a_column_of_texts_is_refused():
+    """By its type, whatever is in it: else the whole column would count as the code 0."""
+    good = pd.DataFrame({"a": [1, 2], "b": [0, 1]})
+    assert codes_of_rows(good, 2, 100).tolist() == [[1, 0], [2, 1]]
+    texts, dates = pd.array(["x", "1"], dtype="string"), pd.to_datetime(["2026-01-01", "2026-01-02"])
+    for column in (texts, dates):
+        frame = good.assign(b=column)
+        for one in (frame, frame.iloc[:0], pa.Table.from_pandas(frame)):
+            with pytest.raises(InvalidInput, match="column 'b' is declared to hold"):
+                codes_of_rows(one, 2, 100)

@@ -17,12 +17,14 @@ from discreet.errors import InvalidInput
 from discreet.quietly import Silence
 from discreet.sensitivity.smooth.column import number
 from discreet.units import records as rows_of
+from discreet.units.numeric import check_numeric
 
 __all__ = ["Tallied", "codes_of_rows", "tallied"]
 
 Int64 = npt.NDArray[np.int64]
 
 FAR = 1 << 40
+FRAMES = ("pandas", "polars", "pyarrow")
 MOST_ALIKE = 1 << 32
 """The largest number of records in one row of a tally; sums over all rows fit into 64 bits."""
 
@@ -82,13 +84,17 @@ def codes_of_rows(data: Any, columns: int, farthest: int) -> Int64:  # noqa: ANN
     """Return one row of ``columns`` codes for each record, none farther from 0 than ``farthest``.
 
     Numbers count by their value, so True and 1.0 are 1. What is no whole number is the code 0, and so is what a row
-    lacks; what it has too much is left out. A record that is no row has the code 0 in all columns.
+    lacks; what it has too much is left out. A record that is no row has the code 0 in all columns. A frame that
+    declares a column of texts or dates is refused, or all its records would silently have the code 0 there; a column
+    of objects may be one because of a single record, and is read value by value.
 
     >>> codes_of_rows([[1, 2], (True, 3.0), [4], [None, "x", 5], 7], 2, 9).tolist()
     [[1, 2], [1, 3], [4, 0], [0, 0], [0, 0]]
     >>> codes_of_rows(np.array([[1, 2], [3, np.nan]]), 2, 9).tolist()
     [[1, 2], [3, 0]]
     """
+    if type(data).__module__.partition(".")[0] in FRAMES:
+        check_numeric(data, mixed=True)
     array = np.asarray(data) if hasattr(data, "__array__") else None
     if array is None or (array.dtype.kind == "O" and array.ndim == 1):  # rows of different lengths make such an array
         with Silence():

@@ -20,8 +20,10 @@ NUMBERS = "biuf"
 OTHERS = {"O": "objects", "U": "texts", "S": "bytes", "M": "dates", "m": "durations", "V": "records of several fields"}
 
 
-def check_numeric(table: Any, what: str = "a table") -> None:  # noqa: ANN401 - a frame, an array, or a list
-    """Refuse what declares that one of its columns holds anything but numbers.
+def check_numeric(table: Any, what: str = "a table", *, mixed: bool = False) -> None:  # noqa: ANN401 - see below
+    """Refuse a frame or an array which declares that one of its columns holds anything but numbers.
+
+    ``mixed`` lets columns of objects pass, which may hold numbers.
 
     >>> check_numeric(np.array([[1, 2]]))
     >>> check_numeric(np.array([["a", "b"]]))
@@ -29,7 +31,9 @@ def check_numeric(table: Any, what: str = "a table") -> None:  # noqa: ANN401 - 
     discreet.errors.InvalidInput: a table of numbers is needed, and it is declared to hold texts. Convert it to ...
     """
     for name, kind in declared_kinds(table):
-        if kind not in NUMBERS and kind != "c":  # complex numbers are refused where rows are read
+        if (
+            kind not in NUMBERS and kind != "c" and not (mixed and kind == "O")
+        ):  # complex numbers are refused where rows are read
             holds = OTHERS.get(kind, "something else")
             column = f"column {name!r}" if name is not None else "it"
             raise InvalidInput(

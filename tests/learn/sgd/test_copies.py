@@ -2,8 +2,10 @@
 
 import copy
 import io
+import random
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from sgd_brute_force import assert_same, booked, looped, squared, summed
@@ -335,3 +337,100 @@ def test_no_warning_is_shown(recwarn):
         warnings.simplefilter("error")
         trained(begun(network()))
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("layer", "inputs"),
+    [
+        (nn.Linear(3, 2), {"input": torch.ones(4, 3)}),
+        (nn.Conv1d(3, 2, 1), {"input": torch.ones(4, 3, 5)}),
+        (nn.LayerNorm(3), {"input": torch.ones(4, 3)}),
+        (nn.RMSNorm(3), {"x": torch.ones(4, 3)}),
+        (nn.GroupNorm(1, 3), {"input": torch.ones(4, 3)}),
+        (nn.Embedding(5, 2), {"input": torch.zeros(4, 3, dtype=torch.long)}),
+        (nn.LSTM(3, 2, batch_first=True), {"input": torch.ones(4, 3, 3)}),
+        (nn.GRU(3, 2, batch_first=True), {"hx": torch.zeros(1, 4, 2), "input": torch.ones(4, 3, 3)}),
+    ],
+    ids=["linear", "convolution", "layer norm", "rms norm", "group norm", "embedding", "lstm", "gru"],
+)
+def test_layers_take_their_inputs_by_name(layer, inputs):
+    expected = layer(**inputs)
+    book = Book(layer)
+    book.open(4)
+    found = layer(**inputs)
+    book.examples = None
+    book.detach()
+    for a, b in zip(*((one if isinstance(one, tuple) else (one,)) for one in (found, expected)), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+class Scaled(nn.Module):
+    """A module whose input meets a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(5, 4))
+
+    def forward(self, x):
+        return torch.tanh(x @ self.weight)
+
+
+def test_hooks_of_a_module_run_once():
+    torch.manual_seed(3)
+    model = nn.Sequential(Scaled(), nn.Linear(4, 2))
+    model[0].register_forward_hook(lambda module, inputs, output: 2 * output)
+    model[0].register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1,))
+    assert_same(model, summed, (X[:6],))
+
+
+class Chancy(nn.Module):
+    """A module that draws from a generator of its own choice."""
+
+    def __init__(self, draw):
+        super().__init__()
+        self.weight, self.draw = nn.Parameter(torch.randn(5, 4)), draw
+        self.own = torch.Generator().manual_seed(1)
+        self.dice = np.random.default_rng(1)
+
+    def forward(self, x):
+        return x @ self.weight * self.draw(self)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda _: 1.0 if random.random() < 0.5 else 3.0,
+        lambda _: float(np.random.standard_normal()),  # noqa: NPY002  as models do
+        lambda module: torch.rand(4, generator=module.own),
+        lambda module: float(module.dice.random()),
+    ],
+    ids=["python", "numpy", "own generator", "own numpy generator"],
+)
+def test_numbers_from_other_generators_are_the_same_in_both_passes(draw):
+    torch.manual_seed(3)
+    model = Chancy(draw)
+    for _ in range(5):
+        book = Book(model)
+        book.open(6)
+        outputs = model(X[:6])
+        outputs.sum().backward()
+        notes = book.close()
+        book.detach()
+        factor = outputs / (X[:6] @ model.weight)  # what was drawn, for each example
+        expected = torch.einsum("ni,nj->ij", X[:6], factor)
+        total = sum(part.weighted_sum(torch.ones(6)).reshape(5, 4) for part in notes[model.weight])
+        torch.testing.assert_close(total, expected.detach(), rtol=1e-3, atol=1e-3)
+
+
+def test_a_module_of_ones_own_can_be_frozen_on_the_way():
+    parts = begun(network(), steps=4)
+    before = []
+
+    def freeze():
+        if parts.optimizer.moved and parts.run.finished == 2:
+            parts.model[3].requires_grad_(False)
+            before.extend(p.detach().clone() for p in parts.model[3].parameters())
+
+    trained(parts, freeze)
+    assert parts.run.finished == 4
+    assert all(torch.equal(a, b) for a, b in zip(before, parts.model[3].parameters(), strict=True))

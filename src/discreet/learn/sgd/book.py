@@ -8,6 +8,7 @@ A layer is known by its exact type; any other module that owns parameters is one
 refused.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
@@ -47,7 +48,7 @@ class Book:
     """
 
     def __init__(self, model: nn.Module) -> None:
-        from discreet.learn.sgd.layers import layer_for, refuse
+        from discreet.learn.sgd.layers import is_known, layer_for, refuse
 
         self.model = model
         self.examples: int | None = None
@@ -66,7 +67,10 @@ class Book:
         self.watch = Watch(model)
         self.following = Following()
         for module in units(model):
-            module.__dict__["forward"] = Recorded(self, module, layer_for(module)(self, module))
+            kept, known = layer_for(module)(self, module), is_known(module)
+            module.__dict__["forward"] = Recorded(
+                self, module, kept, inspect.signature(module.forward) if known else None
+            )
             self._patched.append(module)
 
     @property
@@ -185,15 +189,21 @@ class Recorded:
     before, and its own weights.
     """
 
-    def __init__(self, book: Book, module: nn.Module, kept: Callable[..., Any]) -> None:
-        self.book, self.module, self.kept = book, module, kept
+    def __init__(
+        self, book: Book, module: nn.Module, kept: Callable[..., Any], named: inspect.Signature | None
+    ) -> None:
+        self.book, self.module, self.kept, self.named = book, module, kept, named
         self.own = vars(module).get("forward")
         self.plain: Callable[..., Any] = module.forward
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the layer takes and gives
         """Run the layer."""
-        return self.kept(*args, **options) if self.book.recording else self.plain(*args, **options)
+        if not self.book.recording:
+            return self.plain(*args, **options)
+        if options and self.named is not None:
+            args, options = self.named.bind(*args, **options).args, {}
+        return self.kept(*args, **options)
 
     def restore(self) -> None:
         """Give the layer back what it had."""

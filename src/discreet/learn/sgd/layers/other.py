@@ -4,15 +4,21 @@ The module is run again on each example by itself, vectorised over examples. It 
 its parameters, with examples along the first dimension of every tensor it takes and gives.
 """
 
+import random
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.utils.prune import BasePruningMethod
+from torch.nn.utils.spectral_norm import SpectralNorm
+from torch.nn.utils.weight_norm import WeightNorm
 
 from discreet.learn.sgd.book import Book, trainable
 from discreet.learn.sgd.contributions import Each
@@ -20,6 +26,9 @@ from discreet.learn.sgd.layers.applying import applied
 from discreet.learn.sgd.trees import flattened, leaves
 
 __all__ = ["other"]
+
+HOOKS = tuple(name for name in vars(nn.Module()) if name.startswith(("_forward", "_backward")))
+OWN = torch.Generator | np.random.Generator | random.Random
 
 
 def other(book: Book, module: nn.Module) -> Callable[..., Any]:
@@ -31,8 +40,10 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
     plain, drew = module.forward, [False]
 
     def forward(*args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the module takes and gives
-        inputs, taken = flattened((args, options))
         parameters = trainable(module)
+        if not parameters:  # all of it was frozen on the way
+            return plain(*args, **options)
+        inputs, taken = flattened((args, options))
         free = {name: parameter.detach() for name, parameter in parameters.items()}
         common = _common(module, *args, **options)
         mapped = book.follows(module, tuple(options), inputs, common)
@@ -49,7 +60,7 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
                 for value in leaves(torch.func.functional_call(module, values, again, named))
             ]
 
-        draws = _Draws(next(iter(free.values())).device, recorded=drew[0])
+        draws = _Draws(module, next(iter(free.values())).device, recorded=drew[0])
         with _unrecorded(module, plain):
             outputs, given_back = flattened(torch.func.functional_call(module, free, args, options))
             if draws.made():
@@ -85,18 +96,22 @@ def other(book: Book, module: nn.Module) -> Callable[..., Any]:
 
 
 class _Draws:
-    """Torch's generators as they were before a pass: whether it drew random numbers, and the same ones once more.
+    """Generators as they were before a pass: whether it drew random numbers, and the same ones once more.
+
+    They are the global ones of torch, numpy and Python, and those that the module itself holds.
 
     While passes are recorded the generators cannot be asked. A module that drew random numbers before is not recorded.
     """
 
-    def __init__(self, device: torch.device, *, recorded: bool) -> None:
-        self.generators = [torch.default_generator]
+    def __init__(self, module: nn.Module, device: torch.device, *, recorded: bool) -> None:
+        self.generators: list[Any] = [torch.default_generator, np.random, random]
+        for part in module.modules():
+            self.generators += [one for one in vars(part).values() if isinstance(one, OWN)]
         if device.type == "cuda":
             if torch.cuda.is_current_stream_capturing():
                 if recorded:
                     raise RuntimeError("random numbers that are drawn twice cannot be recorded")
-                self.generators = []
+                self.generators.pop(0)
             else:
                 self.generators.append(torch.cuda.default_generators[device.index])
         self.before = self._states()
@@ -104,7 +119,7 @@ class _Draws:
 
     def made(self) -> bool:
         """Tell whether random numbers were drawn since."""
-        self._made = any(not torch.equal(a, b) for a, b in zip(self.before, self._states(), strict=True))
+        self._made = any(not _same(a, b) for a, b in zip(self.before, self._states(), strict=True))
         return self._made
 
     def rewind(self) -> None:
@@ -124,12 +139,33 @@ class _Draws:
         finally:
             self._put(now)
 
-    def _states(self) -> list[Tensor]:
-        return [generator.get_state() for generator in self.generators]
+    def _states(self) -> list[Any]:
+        found: list[Any] = []
+        for one in self.generators:
+            if isinstance(one, np.random.Generator):
+                found.append(one.bit_generator.state)
+            else:
+                found.append(one.getstate() if one is random or isinstance(one, random.Random) else one.get_state())
+        return found
 
-    def _put(self, states: list[Tensor]) -> None:
-        for generator, state in zip(self.generators, states, strict=True):
-            generator.set_state(state)
+    def _put(self, states: list[Any]) -> None:
+        for one, state in zip(self.generators, states, strict=True):
+            if isinstance(one, np.random.Generator):
+                one.bit_generator.state = state
+            elif one is random or isinstance(one, random.Random):
+                one.setstate(state)
+            else:
+                one.set_state(state)
+
+
+def _same(a: Any, b: Any) -> bool:  # noqa: ANN401  the state of a generator
+    if isinstance(a, Tensor):
+        return torch.equal(a, b)
+    if isinstance(a, np.ndarray):
+        return bool(np.array_equal(a, b))
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(map(_same, a, b)) if any(isinstance(x, np.ndarray) for x in a) else a == b
+    return all(_same(a[key], b[key]) for key in a) if isinstance(a, dict) else a == b
 
 
 def _vectorised(
@@ -155,13 +191,20 @@ def _chosen(values: list[Any], mapped: list[bool]) -> list[Tensor]:
 
 @contextmanager
 def _unrecorded(module: nn.Module, plain: Callable[..., Any]) -> Iterator[None]:
-    """Let a module run its own forward function."""
-    patched = module.__dict__["forward"]
-    module.__dict__["forward"] = plain
+    """Let a module run its own forward function, and of its hooks those alone that make its weights.
+
+    The others run about the whole: they change what goes in and what comes out once, and not once more inside.
+    """
+    held: dict[str, Any] = {"forward": plain} | {name: OrderedDict() for name in HOOKS}
+    for key, hook in module._forward_pre_hooks.items():  # noqa: SLF001
+        if isinstance(hook, WeightNorm | SpectralNorm | BasePruningMethod):
+            held["_forward_pre_hooks"][key] = hook
+    before = {name: vars(module)[name] for name in held}
+    vars(module).update(held)
     try:
         yield
     finally:
-        module.__dict__["forward"] = patched
+        vars(module).update(before)
 
 
 def _common(module: nn.Module, *args: Any, **options: Any) -> Tensor | None:  # noqa: ANN401  what the module takes
