@@ -67,7 +67,7 @@ def _kind(declared: Any) -> str:  # noqa: ANN401 - a type of any of these librar
     """Return the letter that numpy has for a type: only whether it is a number is known of those of other libraries."""
     letter = getattr(declared, "kind", None)
     if isinstance(letter, str):
-        return letter
+        return _named(str(declared)) if letter == "O" else letter  # pandas says so of its texts too
     if hasattr(declared, "is_numeric"):  # polars
         return "f" if declared.is_numeric() or str(declared) == "Boolean" else _named(str(declared))
     text = str(declared)
