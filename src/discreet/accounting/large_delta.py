@@ -12,7 +12,7 @@ from discreet.exact import Real, show
 
 __all__ = ["LARGE_DELTA", "say_large_delta", "too_large"]
 
-LARGE_DELTA = Fraction(1, 1000)
+LARGE_DELTA = Fraction(0.001)  # as it is written in code, a hair above the decimal
 """Above this a delta is too large for any number of people, as far as one knows."""
 
 
