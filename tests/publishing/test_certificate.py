@@ -147,6 +147,7 @@ def test_a_loss_that_was_made_smaller_is_found(text):
         "the losses of the releases add up to the whole",
         "every answer was made at the loss that is stated for it",
         "by_kind: its unit, query, noise and loss agree",
+        "by_kind: every stated error is that of its noise",
     ]
 
 

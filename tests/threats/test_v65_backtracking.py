@@ -149,6 +149,18 @@ def test_a_query_is_stopped_when_its_time_is_over():
     assert stops(DuckDBEngine())
 
 
+def test_texts_made_of_texts_are_calculated_once():
+    """What is written several times in each of ten steps would be calculated some ten thousand times."""
+    x = "x"
+    for _ in range(10):
+        x = f"REPLACE(REPLACE({x}, 'a', 'bb'), 'b', 'a')"
+    with opened() as session:
+        plan = session.planned(f"SELECT COUNT(*) AS n FROM t WHERE {x} = 'q'", epsilon=1)
+        sql = plan.rows.totals(list(plan.measures.values()))
+        assert sql.count("REPLACE(") == sql.count("SUBSTRING(REPLACE(") * 2 >= 20  # each stands once, at one place
+        assert session.release(f"SELECT COUNT(*) AS n FROM t WHERE {x} = 'q'", epsilon=100)["n"][0] == 0
+
+
 def test_an_engine_that_goes_on_is_caught():
     assert not stops(Patient())
 

@@ -42,6 +42,8 @@ def problem_of_errors(one: Certified) -> str:
     for name, column in one.answer.columns.items():
         error = column.error
         if error is None:
+            if alone and column.method and _half_width(column) in _errors(one, column.method):
+                return f"the error of {name} is missing"
             continue
         for value, low, high in zip(column.value, column.low, column.high, strict=True):
             if isinstance(value, int | float) and low is not None and high is not None:
@@ -53,6 +55,17 @@ def problem_of_errors(one: Certified) -> str:
         if not column.method and error:
             return f"{name} has an error and no noise"
     return ""
+
+
+def _half_width(column: Any) -> float | None:  # noqa: ANN401 - a column of an answer
+    """Return the half of all intervals of a column, if they have one middle and one width."""
+    found = {
+        half
+        for value, low, high in zip(column.value, column.low, column.high, strict=True)
+        if isinstance(value, int | float) and low is not None and high is not None
+        for half in (float(value - low), float(high - value))
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def problem_of_delta(one: Certified, certificate: Certificate) -> str:
