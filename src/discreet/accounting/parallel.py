@@ -90,7 +90,9 @@ def parallel(losses: Sequence[PrivacyLoss], *, relation: str) -> PrivacyLoss:
     _check(worst, grouped)
     charge = _apart if wanted == "add_remove" else _replaced
     terms = tuple((charge(term), count) for term, count in worst.terms)
-    return PrivacyLoss(terms, wanted, grouped or wanted == "replace_one")
+    exact = PrivacyLoss(worst.terms, "add_remove") in parts and not any(loss.reduced for loss in parts)
+    reduced = not exact or (wanted == "replace_one" and any(_bounded(term) for term, _ in worst.terms))
+    return PrivacyLoss(terms, wanted, grouped or wanted == "replace_one", reduced)
 
 
 def _apart(term: kinds.Term) -> kinds.Term:
@@ -104,6 +106,11 @@ def _apart(term: kinds.Term) -> kinds.Term:
 
 def _replaced(term: kinds.Term) -> kinds.Term:
     return kinds.on_two_parts(term) if isinstance(term, kinds.OneOf) else _apart(term).group(2)
+
+
+def _bounded(term: kinds.Term) -> bool:
+    """Tell whether what is charged for a record that is replaced is more than what one part may cost."""
+    return isinstance(term, kinds.OneOf) or not kinds.attained_in_groups(term, _replaced(term))
 
 
 def _check(loss: PrivacyLoss, grouped: bool) -> None:
