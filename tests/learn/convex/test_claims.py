@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from discreet import PrivacyLoss
+from discreet.errors import NoTheorem
 from discreet.learn.convex import (
     ERM,
     L2,
@@ -202,3 +203,13 @@ def test_several_classes_take_noisy_gradients():
     )
     weights, intercept = fit.rows.weights(fit.release((table, labels)))
     assert np.mean(np.argmax(table @ weights + intercept, axis=1) == labels) > 0.95
+
+
+@pytest.mark.parametrize("method", [ObjectivePerturbation, OutputPerturbation, FrankWolfe])
+@pytest.mark.parametrize("delta", [0, 1e-5])
+def test_a_loss_of_several_predictions_is_refused_where_no_theorem_covers_it(method, delta):
+    shape = "box" if method is FrankWolfe else "ball"
+    shared = {"rows": Rows(features=2, norm=1, shape=shape), "relation": "add_remove", "epsilon": 1, "delta": delta}
+    assert method(loss_function=Logistic(), **shared).loss.epsilon(delta) <= 1 + 1e-9
+    with pytest.raises(NoTheorem, match="one linear prediction"):
+        method(loss_function=Softmax(3), **shared)
