@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from flint import arb, ctx
 
@@ -11,6 +12,7 @@ from discreet.accounting import PrivacyLoss
 from discreet.accounting.composition import compositions
 from discreet.accounting.numerical.few import Outcomes
 from discreet.accounting.numerical.pairs import Atoms, GaussianPair
+from discreet.accounting.terms.finite_pair import _log_ratio
 from discreet.accounting.terms.pure import response_pair
 
 EIGHT = [Fraction(k, 10) for k in range(1, 9)]
@@ -184,3 +186,37 @@ def test_the_check_catches_what_is_left_of_1():
     small = 1 / (math.e + categories - 1)
     true = float((arb(1).exp() / (arb(1).exp() + categories - 1)).mid())
     assert abs((1 - (categories - 1) * small) / true - 1) > 1e-9
+
+
+@pytest.mark.parametrize("delta", [1e-299, 1e-296, 1e-290, 1e-200])
+def test_no_tail_that_counts_is_left_out(delta):
+    """The sum over all values to 45 standard deviations, in balls."""
+    noise, other = L.discrete_gaussian(squared_sensitivity=1, sigma_squared=100), Fraction(1, 1000)
+    epsilon = (noise + L.pure(other)).epsilon(delta)
+    weights = [(arb(-(s * s)) / 200).exp() for s in range(-450, 451)]
+    whole = sum(weights, arb(0))
+    law = [((arb(1) - 2 * s) / 200, weight / whole) for s, weight in zip(range(-450, 451), weights, strict=True)]
+    total = arb(0)
+    for loss, mass in law:
+        for answer, chance in zip((1, -1), response(other)[0], strict=True):
+            gain = 1 - (arb(epsilon) - loss - answer * arb(other.numerator) / other.denominator).exp()
+            total += mass * chance * gain if gain > 0 else 0
+    assert total <= delta
+    assert (noise + L.pure(other)).delta(epsilon) <= delta
+
+
+@pytest.mark.parametrize("delta", [1e-301, 9.9e-301])
+def test_a_delta_below_all_that_is_told_has_no_epsilon_but_a_pure_one(delta):
+    noise = L.discrete_gaussian(squared_sensitivity=1, sigma_squared=100)
+    assert (2 * noise).epsilon(delta) > 5
+    assert Outcomes.of(((noise.terms[0][0].pair(), 1),)).epsilon(delta, "upper") == math.inf
+    assert (L.pure(1) + L.randomized_response(1, 3)).epsilon(delta) == pytest.approx(2)
+
+
+def test_losses_of_very_long_rationals_keep_their_digits():
+    generator, bits = np.random.default_rng(3), 200_000
+    for _ in range(20):
+        one, other = (int.from_bytes(generator.bytes(bits // 8), "big") | 1 for _ in range(2))
+        a, b = Fraction(3 * one + 1, 8 * one + 5), Fraction(other, 10 * other + 3)
+        true = (arb(a.numerator) / a.denominator / (arb(b.numerator) / b.denominator)).log()
+        assert abs(arb(_log_ratio(a, b)) - true) <= 2.0**-50
