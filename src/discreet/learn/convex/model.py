@@ -7,7 +7,7 @@ if it is replaced, where L is the Lipschitz constant of the loss times the large
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -66,7 +66,7 @@ class Fit(Faces, ABC):
             raise InvalidParameter(f"size must be a whole number from 1 to {MOST_SIZE}, about how many records.")
 
     def __repr__(self) -> str:
-        said = [f"{name}={_said(getattr(self, name))}" for name in self.__dataclass_fields__]
+        said = [f"{field.name}={_said(getattr(self, field.name))}" for field in fields(self)]
         return f"{type(self).__name__}({', '.join(said)})"
 
     @property
