@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from flint import arb, ctx
 
@@ -11,6 +12,8 @@ from discreet.accounting import PrivacyLoss
 from discreet.accounting.composition import compositions
 from discreet.accounting.numerical.few import Outcomes
 from discreet.accounting.numerical.pairs import Atoms, GaussianPair
+from discreet.accounting.terms.finite_pair import _log_ratio
+from discreet.accounting.terms.pure import response_pair
 
 EIGHT = [Fraction(k, 10) for k in range(1, 9)]
 SIXTEEN = [Fraction(1, k) for k in range(3, 11)] * 2
@@ -138,3 +141,82 @@ def test_the_check_catches_masses_a_millionth_too_small():
     (whole,) = compositions(loss.terms, lambda term: term.pair())
     pairs = tuple((Atoms(pair.losses, pair.p * (1 - 1e-6), pair.q), count) for pair, count in whole.pairs)
     assert Outcomes.of(pairs).delta(0.8, "upper") < exact(parts, 0.8)
+
+
+MANY = [10**6, 10**9, 2_121_967_218, 10**12]
+
+
+def of_many(categories, copies, epsilon):
+    """Delta of so many randomised responses with epsilon 1, by how often the truth and the other truth are told."""
+    x, whole = arb(1).exp(), arb(1).exp() + categories - 1
+    total = arb(0)
+    for told in range(copies + 1):
+        for other in range(min(told, copies + 1 - told)):
+            rest = copies - told - other
+            ways = math.factorial(copies) // (math.factorial(told) * math.factorial(other) * math.factorial(rest))
+            gain = x**told * (1 - (arb(epsilon) - (told - other)).exp())
+            total += ways * arb(categories - 2) ** rest * gain / whole**copies
+    return total
+
+
+@pytest.mark.parametrize("categories", MANY)
+@pytest.mark.parametrize("copies", [2, 3, 70])
+def test_of_many_categories_no_digit_cancels(categories, copies):
+    loss, true = copies * L.randomized_response(1, categories), of_many(categories, copies, 0.5)
+    found = loss.delta(0.5)
+    assert true <= arb(found)
+    assert found <= float(true.mid()) * (1 + 1e-6)
+    low, high = loss.bounds(float(true.mid()))
+    assert low <= 0.5 * (1 + 1e-9)
+    assert high >= 0.5 * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("categories", MANY)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(30), Fraction(690), Fraction(5000)])
+def test_the_masses_of_a_response_are_right_to_the_last_digits(categories, epsilon):
+    atoms = response_pair(epsilon, categories)
+    x = (arb(-epsilon.numerator) / epsilon.denominator).exp()
+    whole = 1 + (categories - 1) * x
+    for mass, true in zip(atoms.p, (x / whole, (categories - 2) * x / whole, 1 / whole), strict=True):
+        assert abs(arb(float(mass)) - true) <= 2.0**-50 * true + 1e-303
+
+
+def test_the_check_catches_what_is_left_of_1():
+    categories = 2_121_967_218
+    small = 1 / (math.e + categories - 1)
+    true = float((arb(1).exp() / (arb(1).exp() + categories - 1)).mid())
+    assert abs((1 - (categories - 1) * small) / true - 1) > 1e-9
+
+
+@pytest.mark.parametrize("delta", [1e-299, 1e-296, 1e-290, 1e-200])
+def test_no_tail_that_counts_is_left_out(delta):
+    """The sum over all values to 45 standard deviations, in balls."""
+    noise, other = L.discrete_gaussian(squared_sensitivity=1, sigma_squared=100), Fraction(1, 1000)
+    epsilon = (noise + L.pure(other)).epsilon(delta)
+    weights = [(arb(-(s * s)) / 200).exp() for s in range(-450, 451)]
+    whole = sum(weights, arb(0))
+    law = [((arb(1) - 2 * s) / 200, weight / whole) for s, weight in zip(range(-450, 451), weights, strict=True)]
+    total = arb(0)
+    for loss, mass in law:
+        for answer, chance in zip((1, -1), response(other)[0], strict=True):
+            gain = 1 - (arb(epsilon) - loss - answer * arb(other.numerator) / other.denominator).exp()
+            total += mass * chance * gain if gain > 0 else 0
+    assert total <= delta
+    assert (noise + L.pure(other)).delta(epsilon) <= delta
+
+
+@pytest.mark.parametrize("delta", [1e-301, 9.9e-301])
+def test_a_delta_below_all_that_is_told_has_no_epsilon_but_a_pure_one(delta):
+    noise = L.discrete_gaussian(squared_sensitivity=1, sigma_squared=100)
+    assert (2 * noise).epsilon(delta) > 5
+    assert Outcomes.of(((noise.terms[0][0].pair(), 1),)).epsilon(delta, "upper") == math.inf
+    assert (L.pure(1) + L.randomized_response(1, 3)).epsilon(delta) == pytest.approx(2)
+
+
+def test_losses_of_very_long_rationals_keep_their_digits():
+    generator, bits = np.random.default_rng(3), 200_000
+    for _ in range(20):
+        one, other = (int.from_bytes(generator.bytes(bits // 8), "big") | 1 for _ in range(2))
+        a, b = Fraction(3 * one + 1, 8 * one + 5), Fraction(other, 10 * other + 3)
+        true = (arb(a.numerator) / a.denominator / (arb(b.numerator) / b.denominator)).log()
+        assert abs(arb(_log_ratio(a, b)) - true) <= 2.0**-50

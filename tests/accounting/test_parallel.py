@@ -77,3 +77,29 @@ def test_what_is_not_covered_is_refused():
 def test_neutral_and_stated_parts_are_the_same():
     parts = [PrivacyLoss.gaussian(1), PrivacyLoss.gaussian(1).under("add_remove")]
     assert math.isclose(parallel(parts, relation="add_remove").rho, 0.5)
+
+
+ONE, OTHER = (
+    [Fraction(44, 1000), Fraction(238, 1000), Fraction(718, 1000)],
+    [Fraction(718, 1000), Fraction(1, 1000), Fraction(281, 1000)],
+)
+
+
+def test_two_parts_may_tell_a_record_in_opposite_directions():
+    """P x Q against Q x P costs more than P x P against Q x Q, which is what two pairs in one order are composed to."""
+    x = math.exp(2)
+    apart = sum(
+        max(a * d - x * c * b, 0) for a, c in zip(ONE, OTHER, strict=True) for b, d in zip(ONE, OTHER, strict=True)
+    )
+    unlike = PrivacyLoss.from_pair(ONE, OTHER)
+    assert (2 * unlike).delta(2) < 0.9 * apart
+    with pytest.raises(NoTheorem, match="opposite directions"):
+        parallel([unlike, unlike], relation="add_remove")
+
+
+def test_pairs_that_mirror_each_other_and_single_parts_are_covered():
+    alike, unlike = PrivacyLoss.from_pair([0.75, 0.25], [0.25, 0.75]), PrivacyLoss.from_pair(ONE, OTHER)
+    assert parallel([alike, alike], relation="add_remove").delta(0.5) == alike.delta(0.5)
+    assert parallel([unlike], relation="add_remove").delta(0.5) == unlike.delta(0.5)
+    pure = unlike.epsilon(0)
+    assert parallel([unlike, unlike], relation="replace_one").epsilon(0) == pytest.approx(2 * pure)

@@ -125,7 +125,7 @@ def _plan(node: ast.expr) -> tuple[PrivacyLoss, int]:
                 return step, inner * int(count)
     common = math.gcd(*(count for _, count in whole.terms)) or 1
     terms = tuple((term, count // common) for term, count in whole.terms)
-    return PrivacyLoss(terms, whole.relation, whole.grouped), common
+    return PrivacyLoss(terms, whole.relation, whole.grouped, whole.reduced), common
 
 
 def _value(node: ast.expr) -> Value:

@@ -29,7 +29,8 @@ class PrivacyLoss(Meaning):
     sensitivity one wrote decides what neighbours are, and it adopts its partner's relation.
 
     ``grouped`` says that neighbours differ in a group of records. Each of them has a coin of its own, so what was said
-    about groups is not sampled any more. It does not count where losses are compared: they cost the same.
+    about groups is not sampled any more. ``reduced`` says that a theorem put a larger loss in the place of what was
+    described, so that nothing is known from below. Neither counts where losses are compared: they cost the same.
 
     >>> year = 52 * PrivacyLoss.laplace(0.1) + PrivacyLoss.gaussian(mu=0.05)
     >>> year.epsilon(delta=0)
@@ -41,6 +42,7 @@ class PrivacyLoss(Meaning):
     terms: tuple[Counted, ...] = ()
     relation: Relation | None = None
     grouped: bool = field(default=False, compare=False)
+    reduced: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", merged(self.terms))
@@ -73,6 +75,9 @@ class PrivacyLoss(Meaning):
     def bounds(self, delta: Real) -> tuple[float, float]:
         """Return certified lower and upper bounds on epsilon, for the worst mechanism of this description.
 
+        Where a theorem put a larger loss in the place of what was described, as for most groups and for parts that
+        cost differently, the lower bound is 0.
+
         >>> low, high = (1000 * PrivacyLoss.laplace(0.05) + PrivacyLoss.gaussian(mu=0.5)).bounds(delta=1e-6)
         >>> 0 <= (high - low) / high < 1e-4
         True
@@ -80,7 +85,7 @@ class PrivacyLoss(Meaning):
         from discreet.accounting.lower import both_epsilons
 
         lower, upper = both_epsilons(self.terms, probability(delta, "delta", zero=True))
-        return min(lower, upper), upper
+        return 0.0 if self.reduced else min(lower, upper), upper
 
     def plot(self, kind: str = "profile", *, delta: Real = 1e-6) -> Any:  # noqa: ANN401  an altair chart
         """Draw the loss: its "profile" (delta at every epsilon), the "tradeoff" of a test, or its "density".
@@ -144,14 +149,14 @@ class PrivacyLoss(Meaning):
     def __add__(self, other: "PrivacyLoss") -> "PrivacyLoss":
         if not isinstance(other, PrivacyLoss):
             return NotImplemented
-        return PrivacyLoss(
-            self.terms + other.terms, _common(self.relation, other.relation), self.grouped or other.grouped
-        )
+        relation, grouped = _common(self.relation, other.relation), self.grouped or other.grouped
+        return PrivacyLoss(self.terms + other.terms, relation, grouped, self.reduced or other.reduced)
 
     def __mul__(self, count: int) -> "PrivacyLoss":
         if type(count) is not int or count < 0:
             raise InvalidParameter(f"a loss is repeated a whole number of times, got {count!r}.")
-        return PrivacyLoss(tuple((term, count * k) for term, k in self.terms), self.relation, self.grouped)
+        terms = tuple((term, count * k) for term, k in self.terms)
+        return PrivacyLoss(terms, self.relation, self.grouped, self.reduced)
 
     __rmul__ = __mul__
 
@@ -172,8 +177,8 @@ class PrivacyLoss(Meaning):
             if not isinstance(loss, PrivacyLoss):
                 raise InvalidParameter(f"only losses can be added up, got {type(loss).__name__}.")
             relation = _common(relation, loss.relation)
-        grouped = any(loss.grouped for loss in listed)
-        return cls(tuple(term for loss in listed for term in loss.terms), relation, grouped)
+        grouped, reduced = any(loss.grouped for loss in listed), any(loss.reduced for loss in listed)
+        return cls(tuple(term for loss in listed for term in loss.terms), relation, grouped, reduced)
 
     def group(self, size: int, *, one_way: bool = False) -> "PrivacyLoss":
         """Return the loss for groups of up to ``size`` units that change together.
@@ -188,8 +193,10 @@ class PrivacyLoss(Meaning):
         if type(size) is not int or size < 1:
             raise InvalidParameter(f"a group has a whole number of members, at least 1, got {size!r}.")
         together = one_way and self.relation == "add_remove"
-        terms = ((kinds.group_one_way(term, size) if together else term.group(size), k) for term, k in self.terms)
-        return PrivacyLoss(tuple(terms), self.relation, self.grouped or size > 1)
+        terms = tuple((kinds.group_one_way(t, size) if together else t.group(size), k) for t, k in self.terms)
+        both = zip(self.terms, terms, strict=True)
+        less = size > 1 and not all(kinds.attained_in_groups(term, grown) for (term, _), (grown, _) in both)
+        return PrivacyLoss(terms, self.relation, self.grouped or size > 1, self.reduced or less)
 
     def sampled(
         self,
@@ -233,7 +240,7 @@ class PrivacyLoss(Meaning):
         >>> PrivacyLoss.laplace(1).under("add_remove").relation
         'add_remove'
         """
-        return PrivacyLoss(self.terms, _common(self.relation, check_relation(relation)), self.grouped)
+        return PrivacyLoss(self.terms, _common(self.relation, check_relation(relation)), self.grouped, self.reduced)
 
     # How it is written ---------------------------------------------------------------------------------------
 
@@ -243,7 +250,7 @@ class PrivacyLoss(Meaning):
         >>> PrivacyLoss.laplace(0.5).to_json()
         '{"record": "privacy-loss", "version": 1, "relation": null, "terms": [{"kind": "laplace", "epsilon": "1/2", ...'
         """
-        return write_record(self.terms, self.relation, self.grouped)
+        return write_record(self.terms, self.relation, grouped=self.grouped, reduced=self.reduced)
 
     @classmethod
     def from_json(cls, text: str) -> "PrivacyLoss":
@@ -252,9 +259,9 @@ class PrivacyLoss(Meaning):
         >>> PrivacyLoss.from_json(PrivacyLoss.gaussian(mu=1).to_json()) == PrivacyLoss.gaussian(mu=1)
         True
         """
-        terms, relation, grouped = read_record(text)
+        terms, relation, marks = read_record(text)
         try:
-            return cls(terms, relation, grouped)
+            return cls(terms, relation, **marks)
         except RelationMismatch as error:
             raise UnknownKind(f"no theorem covers what this record says: {error}") from None
 
@@ -330,15 +337,15 @@ class PrivacyLoss(Meaning):
         relation: Relation | None = None
         for part in parts:
             relation = _common(relation, part.relation)
-        grouped = any(part.grouped for part in parts)
-        return cls(((kinds.OneOf(odds, tuple(part.terms[0][0] for part in parts)), 1),), relation, grouped)
+        grouped, reduced = any(part.grouped for part in parts), any(part.reduced for part in parts)
+        return cls(((kinds.OneOf(odds, tuple(part.terms[0][0] for part in parts)), 1),), relation, grouped, reduced)
 
     @classmethod
     def one_of_each(cls, weights: Iterable[Real], terms: Iterable["PrivacyLoss"]) -> "PrivacyLoss":
         """One of several releases of one family, drawn by each part of the data for itself; see ``parallel``."""
         one = cls.one_of(weights, terms)
         apart = tuple((kinds.OneOfEach.of(cast("kinds.OneOf", term)), count) for term, count in one.terms)
-        return cls(apart, one.relation, one.grouped)
+        return cls(apart, one.relation, one.grouped, one.reduced)
 
     @classmethod
     def shuffled(cls, epsilon: Real, users: int) -> "PrivacyLoss":

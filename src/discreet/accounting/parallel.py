@@ -4,7 +4,9 @@ The parts must be disjoint by a rule that does not look at the data, and each me
 add_remove on its own part: one that treats the size of its part as public is not covered.
 
 *Adding or removing a record* changes one part, so its profile is at most the largest of the parts (McSherry, SIGMOD
-2009).
+2009). Pairs of laws that are composed are about two data sets in one order, which parts need not keep: a record that
+comes may be told as P against Q in one part and as Q against P in another one. So only pairs that are the same in both
+orders are covered.
 
 *Replacing a record* takes one out of a part and puts one into a part. With (P, Q) the pair of a part with the record
 against the part without it, there are two cases:
@@ -32,6 +34,7 @@ from collections.abc import Sequence
 from discreet.accounting import terms as kinds
 from discreet.accounting.loss import PrivacyLoss
 from discreet.accounting.terms.base import within
+from discreet.accounting.terms.symmetric import told_alike
 from discreet.errors import NoTheorem, RelationMismatch
 from discreet.units import check_relation
 
@@ -88,9 +91,16 @@ def parallel(losses: Sequence[PrivacyLoss], *, relation: str) -> PrivacyLoss:
     worst = parts[0] if same else PrivacyLoss.pure(max(_pure(loss) for loss in parts))
     grouped = any(loss.grouped for loss in parts)
     _check(worst, grouped)
+    if wanted == "add_remove" and len(parts) > 1 and not all(told_alike(term) for term, _ in worst.terms):
+        raise NoTheorem(
+            "a pair of laws that is not the same in both directions does not say which data set has the record, and "
+            "parts may tell it in opposite directions. Give laws that mirror each other, or an epsilon."
+        )
     charge = _apart if wanted == "add_remove" else _replaced
     terms = tuple((charge(term), count) for term, count in worst.terms)
-    return PrivacyLoss(terms, wanted, grouped or wanted == "replace_one")
+    exact = PrivacyLoss(worst.terms, "add_remove") in parts and not any(loss.reduced for loss in parts)
+    reduced = not exact or (wanted == "replace_one" and any(_bounded(term) for term, _ in worst.terms))
+    return PrivacyLoss(terms, wanted, grouped or wanted == "replace_one", reduced)
 
 
 def _apart(term: kinds.Term) -> kinds.Term:
@@ -104,6 +114,11 @@ def _apart(term: kinds.Term) -> kinds.Term:
 
 def _replaced(term: kinds.Term) -> kinds.Term:
     return kinds.on_two_parts(term) if isinstance(term, kinds.OneOf) else _apart(term).group(2)
+
+
+def _bounded(term: kinds.Term) -> bool:
+    """Tell whether what is charged for a record that is replaced is more than what one part may cost."""
+    return isinstance(term, kinds.OneOf) or not kinds.attained_in_groups(term, _replaced(term))
 
 
 def _check(loss: PrivacyLoss, grouped: bool) -> None:

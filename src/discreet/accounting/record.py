@@ -15,14 +15,18 @@ RECORD = "privacy-loss"
 VERSION = 1
 
 
-def write_record(terms: tuple[Counted, ...], relation: Relation | None, grouped: bool) -> str:
+MARKS = ("grouped", "reduced")
+"""What a record may say of a loss beside its terms; what it does not say is not so."""
+
+
+def write_record(terms: tuple[Counted, ...], relation: Relation | None, **marks: bool) -> str:
     """Return the parts of a loss as JSON; rationals are exact."""
     listed = [{**kinds.to_record(term), "count": count} for term, count in terms]
-    marks = {"grouped": True} if grouped else {}
-    return json.dumps({"record": RECORD, "version": VERSION, "relation": relation, "terms": listed, **marks})
+    made = {name: True for name in MARKS if marks.get(name)}
+    return json.dumps({"record": RECORD, "version": VERSION, "relation": relation, "terms": listed, **made})
 
 
-def read_record(text: str) -> tuple[tuple[Counted, ...], Relation | None, bool]:
+def read_record(text: str) -> tuple[tuple[Counted, ...], Relation | None, dict[str, bool]]:
     """Return the parts of a loss that ``write_record`` wrote; anything else is refused."""
     try:
         record = json.loads(text)
@@ -31,13 +35,14 @@ def read_record(text: str) -> tuple[tuple[Counted, ...], Relation | None, bool]:
     header = (record.get("record"), record.get("version")) if isinstance(record, dict) else None
     if header != (RECORD, VERSION) or type(header[1]) is not int:
         raise UnknownKind(f"this is not a serialised privacy loss of version {VERSION}.")
-    grouped = record.pop("grouped", False)
+    marks = {name: record.pop(name, False) for name in MARKS}
     if set(record) != {"record", "version", "relation", "terms"} or not isinstance(record["terms"], list):
         raise UnknownKind("a serialised privacy loss has the fields record, version, relation and terms.")
-    if type(grouped) is not bool:
-        raise UnknownKind("grouped, where a serialised privacy loss has it, is true or false.")
+    for name, mark in marks.items():
+        if type(mark) is not bool:
+            raise UnknownKind(f"{name}, where a serialised privacy loss has it, is true or false.")
     terms = tuple(_read_term(entry) for entry in record["terms"])
-    return terms, None if record["relation"] is None else check_relation(record["relation"]), grouped
+    return terms, None if record["relation"] is None else check_relation(record["relation"]), marks
 
 
 def _read_term(entry: object) -> Counted:

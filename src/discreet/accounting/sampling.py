@@ -68,7 +68,8 @@ def _poisson(
             raise NoTheorem("cut batches are accounted for under add_remove alone.")
         # The loss must hold under both relations; one that is known under add_remove does for groups of two.
         base = loss.group(2) if loss.relation == "add_remove" else loss
-        return _symmetric(PrivacyLoss(base.terms), rate, "replace_one")
+        reduced = base.reduced or loss.relation == "add_remove"
+        return _symmetric(PrivacyLoss(base.terms, reduced=reduced), rate, "replace_one")
     if not loss.terms:
         return loss.under("add_remove")
     term = _single(loss)
@@ -87,7 +88,7 @@ def _poisson(
         parts.append((kinds.Overflow(_overflow(rate, most, records)), 1))
     elif records is not None:
         raise InvalidParameter("records= goes with most=, the largest batch.")
-    return PrivacyLoss(tuple(parts), "add_remove")
+    return PrivacyLoss(tuple(parts), "add_remove", reduced=loss.reduced or isinstance(term, kinds.Approximate))
 
 
 def _without_replacement(loss: PrivacyLoss, rate: Fraction, relation: str | None) -> PrivacyLoss:
@@ -106,8 +107,9 @@ def _symmetric(loss: PrivacyLoss, rate: Fraction, relation: Relation | None) -> 
     if isinstance(term, kinds.Sampled | kinds.SampledSymmetric | kinds.GaussianMixture):
         raise NoTheorem("a sample of a sample is covered for Poisson coins alone; draw once, at the smaller rate.")
     if isinstance(term, kinds.Approximate) and term.failure:
-        return PrivacyLoss(((_approximate(term, rate), 1),), relation)
-    return PrivacyLoss(((term if rate == 1 else kinds.SampledSymmetric(term, rate), 1),), relation)
+        return PrivacyLoss(((_approximate(term, rate), 1),), relation, reduced=True)
+    found = term if rate == 1 else kinds.SampledSymmetric(term, rate)
+    return PrivacyLoss(((found, 1),), relation, reduced=loss.reduced)
 
 
 def _with_replacement(
@@ -141,7 +143,8 @@ def _with_replacement(
         relation="replace_one",
         group_delta=lambda k: term.group(k).delta(at),
     )
-    return PrivacyLoss.approximate(found.epsilon, found.delta).under("replace_one")
+    whole_loss = PrivacyLoss.approximate(found.epsilon, found.delta)
+    return PrivacyLoss(whole_loss.terms, "replace_one", reduced=True)
 
 
 def _single(loss: PrivacyLoss) -> kinds.Term:

@@ -129,7 +129,7 @@ class SampleAndAggregate(Faces):
     def loss(self) -> PrivacyLoss:
         """That of the aggregate, for as many answers as a record is in."""
         loss = self.aggregation.loss.group(self.copies)
-        return PrivacyLoss(loss.terms, self.relation, loss.grouped)
+        return PrivacyLoss(loss.terms, self.relation, loss.grouped, loss.reduced)
 
     def release(self, data: Any, /) -> Any:  # noqa: ANN401 - what the aggregate releases
         """Spread the records, ask the function about each block, and combine its answers."""

@@ -1,7 +1,7 @@
 """The page about a publication: several tables released together, and what their release promises to whom."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.accounting import Budget, PrivacyLoss
 from discreet.errors import InvalidParameter, RelationMismatch
@@ -93,7 +93,7 @@ class Publication:
             raise RelationMismatch(
                 f"the unit is protected under {self.unit.relation}, and the loss speaks of {self.loss.relation}."
             )
-        least = self.loss.bounds(self.delta)[0]
+        least = replace(self.loss, reduced=False).bounds(self.delta)[0]  # of what is charged
         if self.epsilon < least * (1 - SLACK):
             raise InvalidParameter(
                 f"epsilon must cover the loss, got {words.bound(self.epsilon)} where nothing below "

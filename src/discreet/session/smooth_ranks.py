@@ -37,7 +37,7 @@ def over_groups(groups: int, loss: PrivacyLoss, relation: Relation) -> PrivacyLo
     """Return the loss of a mechanism that runs on every group, from that of one group and one unit more or less."""
     total = groups * loss.under("add_remove")
     wide = total if relation == "add_remove" else total.group(2)
-    return PrivacyLoss(terms=wide.terms, relation=relation, grouped=wide.grouped)
+    return PrivacyLoss(wide.terms, relation, wide.grouped, wide.reduced)
 
 
 @dataclass(frozen=True, slots=True)

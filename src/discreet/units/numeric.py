@@ -44,7 +44,8 @@ def check_numeric(table: Any, what: str = "a table", *, mixed: bool = False) -> 
 
 def declared_kinds(table: Any) -> Iterator[tuple[object, str]]:  # noqa: ANN401 - a frame, an array, or a list
     """Return the name of each column, None where it has none, with the letter of its type; none of a list."""
-    schema: Any = getattr(table, "schema", None)
+    # A frame answers to the names of its columns too, and one may be called "schema": what a type has is not a column.
+    schema: Any = getattr(table, "schema", None) if hasattr(type(table), "schema") else None
     dtype = getattr(table, "dtype", None)
     if isinstance(table, np.ndarray):
         yield None, table.dtype.kind

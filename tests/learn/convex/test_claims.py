@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from discreet import PrivacyLoss
+from discreet.errors import NoTheorem
 from discreet.learn.convex import (
     ERM,
     L2,
@@ -202,3 +203,32 @@ def test_several_classes_take_noisy_gradients():
     )
     weights, intercept = fit.rows.weights(fit.release((table, labels)))
     assert np.mean(np.argmax(table @ weights + intercept, axis=1) == labels) > 0.95
+
+
+@pytest.mark.parametrize("method", [ObjectivePerturbation, OutputPerturbation, FrankWolfe])
+@pytest.mark.parametrize("delta", [0, 1e-5])
+def test_a_loss_of_several_predictions_is_refused_where_no_theorem_covers_it(method, delta):
+    shape = "box" if method is FrankWolfe else "ball"
+    shared = {"rows": Rows(features=2, norm=1, shape=shape), "relation": "add_remove", "epsilon": 1, "delta": delta}
+    assert method(loss_function=Logistic(), **shared).loss.epsilon(delta) <= 1 + 1e-9
+    with pytest.raises(NoTheorem, match="one linear prediction"):
+        method(loss_function=Softmax(3), **shared)
+
+
+@pytest.mark.parametrize("delta", [0, 1e-9])
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+@pytest.mark.parametrize(("epsilon", "features"), [(1, 20), (1e-8, 2000), (1e-10, 500), (1e-12, 20)])
+def test_the_rounding_of_a_tilt_is_what_the_blur_counts(epsilon, features, relation, delta):
+    """Float64 holds every point of the grid that a tilt comes to, so that it is off by half a step at most."""
+    fit = ObjectivePerturbation(
+        rows=Rows(features=features, norm=1), loss_function=Logistic(), relation=relation, epsilon=epsilon, delta=delta
+    )
+    scale = Fraction(fit.tilt.sigma if delta else fit.tilt.scale)
+    assert 1000 * scale <= Fraction(2) ** 53 * fit.tilt.grid
+    off = float(fit.tilt.grid) * math.sqrt(features) / 2
+    apart = 2 * (float(fit.tolerance) + off) / float(fit.raised)
+    assert fit.blur.sensitivity >= apart * (1 if delta else math.sqrt(features)) * (1 - 1e-12)
+    for _ in range(5):
+        tilt = np.asarray(fit.tilt.release(np.zeros(features)))
+        assert np.linalg.norm(np.spacing(np.abs(tilt)) / 2) <= off
+    assert fit.loss.epsilon(delta) <= epsilon * (1 + 1e-9)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput, InvalidParameter
 from discreet.learn.convex.exact_sums import UNIT, exact_products, truncated
-from discreet.learn.convex.rows import Rows
+from discreet.learn.convex.rows import Rows, one_column
 
 floats = st.floats(allow_nan=True, allow_infinity=True, width=64)
 
@@ -74,3 +74,44 @@ def test_sums_of_products_are_exact_in_any_order(seed, size):
     if size:
         assert (ints == found).all()
     assert Fraction(1, 2**40) == UNIT
+
+
+class Silent:
+    """A table of which only numpy learns the type."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+@pytest.mark.parametrize("kind", ["datetime64", "timedelta64"])
+def test_dates_and_durations_are_refused_by_their_type(kind, unit):
+    array = np.array([[1], [2]], dtype=f"{kind}[{unit}]")
+    frame = pd.DataFrame(array, columns=["x"])
+    assert frame.dtypes["x"].kind in "Mm"
+    rows = Rows(features=1, norm=1)
+    odd = pd.concat([frame, pd.DataFrame({"x": ["odd"]})])
+    for table in (array, frame, odd, Silent(array)):
+        with pytest.raises(InvalidInput, match="declared to hold"):
+            rows.read(table)
+    for column in (array[:, 0], frame["x"], odd["x"], Silent(array[:, 0])):
+        with pytest.raises(InvalidInput, match="declared to hold"):
+            one_column(column)
+
+
+def test_an_odd_record_of_a_table_of_objects_changes_no_other():
+    rows = Rows(features=1, norm=4)
+    plain = np.array([[1], [2.5], [True]], dtype=object)
+    odd = np.concatenate([plain, np.array([[np.datetime64(1, "ns")], ["odd"]], dtype=object)])
+    assert rows.read(odd.tolist())[:3].tolist() == rows.read(plain.tolist()).tolist()
+
+
+def test_a_column_may_be_called_as_other_libraries_call_their_types():
+    names = ["schema", "column_names", "type", "kind"]
+    frame = pd.DataFrame(np.arange(8.0).reshape(2, 4), columns=names, index=["a", "b"])
+    assert (Rows(features=4, norm=100).read(frame) == Rows(features=4, norm=100).read(frame.to_numpy())).all()
+    with pytest.raises(InvalidInput, match="column 'schema' is declared"):
+        Rows(features=4, norm=100).read(frame.astype({"schema": str}))

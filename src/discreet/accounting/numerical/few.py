@@ -67,8 +67,8 @@ class Outcomes:
         """Return a bound on the smallest epsilon with that delta."""
         top = max(0.0, float(self.losses.max())) * (1 + 8 * UNIT) + 2 * self.moved
         found = smallest(lambda epsilon: self.delta(epsilon, side) <= delta, top)
-        if side == "upper":
-            return found
+        if side == "upper":  # what float64 cannot hold is left out, so that the largest loss is no bound by itself
+            return found if self.delta(found, side) <= delta else math.inf
         below = found * (1 - 1e-12)
         return below if self.delta(below, side) > delta else 0.0
 

@@ -24,7 +24,7 @@ from discreet.accounting.terms.renyi_curve import RenyiCurve
 from discreet.accounting.terms.sampled import Sampled
 from discreet.accounting.terms.shuffled import Shuffled
 from discreet.accounting.terms.symmetric import SampledSymmetric
-from discreet.accounting.terms.witness import attained, concrete, least_delta, loose, witness
+from discreet.accounting.terms.witness import attained, attained_in_groups, concrete, least_delta, loose, witness
 from discreet.errors import InvalidParameter, UnknownKind
 from discreet.units import Relation
 
@@ -51,6 +51,7 @@ __all__ = [
     "Term",
     "Weights",
     "attained",
+    "attained_in_groups",
     "concrete",
     "exact_law",
     "from_record",

@@ -25,6 +25,9 @@ from discreet.exact import ball, up
 
 __all__ = ["DiscreteGaussian"]
 
+RAREST = 1e-305
+"""Values that are rarer are left out of a pair: all of them together, in all copies, weigh below 1e-300."""
+
 ENUMERATED = 16
 """Squared sensitivities up to this have few enough shifts to try them all."""
 
@@ -92,7 +95,7 @@ class DiscreteGaussian:
             return None
         law, start = _law(shifts[0], self.sigma_squared)
         norm = sum(v * v for v in shifts[0])
-        kept = law > 1e-290
+        kept = law > RAREST
         s = (start + np.arange(law.size, dtype=np.float64))[kept]
         losses = (norm - 2 * s) / (2 * float(self.sigma_squared))
         q = law[kept] * np.exp(-losses)

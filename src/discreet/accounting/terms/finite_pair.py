@@ -18,7 +18,7 @@ from discreet.accounting.numerical.pairs import Atoms, Floats, Pair
 from discreet.accounting.terms.base import Term
 from discreet.accounting.terms.pure import Pure, pure_rho
 from discreet.errors import InvalidParameter, NoTheorem
-from discreet.exact import Real, ball, finite, show, up, upward
+from discreet.exact import Real, ball, enclose, finite, show, up, upward
 
 __all__ = ["FinitePair", "Revealing", "Weights", "exact_law"]
 
@@ -27,6 +27,9 @@ ROUNDING = Fraction(1, 10**9)
 
 ROOM = 2.0**-10
 """On either side of a loss that is the only finite one."""
+
+LONG = 2048
+"""Numbers of more bits have logarithms so large that the digits of their difference are lost in float64."""
 
 Law = tuple[Fraction, ...]
 Weights = Mapping[object, Real] | Iterable[Real]
@@ -248,4 +251,6 @@ def _log_ratio(a: Fraction, b: Fraction) -> float:
     ratio = a / b
     if Fraction(1, 2) < ratio < 2:
         return math.log1p(float(ratio - 1))
+    if max(ratio.numerator.bit_length(), ratio.denominator.bit_length()) > LONG:
+        return float(enclose(lambda: ball(ratio).log()).mid())
     return math.log(ratio.numerator) - math.log(ratio.denominator)

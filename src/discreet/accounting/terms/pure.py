@@ -6,6 +6,7 @@ ICML 2015). So these terms are evaluated as that mechanism.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -115,10 +116,22 @@ class Approximate:
 
 
 def response_pair(epsilon: Fraction, categories: int) -> Atoms:
-    """Return randomised response as atoms: the truth, the neighbour's truth and, at loss 0, all other answers."""
-    e = float(epsilon)
-    small = 1 / (math.exp(min(e, 700.0)) + categories - 1)
-    large, rest = 1 - (categories - 1) * small, (categories - 2) * small
+    """Return randomised response as atoms: the truth, the neighbour's truth and, at loss 0, all other answers.
+
+    With ``x = e^-epsilon`` the truth has the probability ``1 / (1 + (k - 1) x)``: as what the others leave of 1, all
+    digits of it would cancel where there are many.
+    """
+
+    def share(weight: Callable[[arb], arb]) -> float:
+        def formula() -> arb:
+            x = (-ball(epsilon)).exp()
+            return weight(x) / (1 + (categories - 1) * x)
+
+        return up(formula)
+
+    e, least = float(epsilon), math.exp(-700)
+    large, small = share(lambda _: arb(1)), max(least, share(lambda x: x))
+    rest = share(lambda x: (categories - 2) * x) if categories > 2 else 0.0
     return Atoms(np.array([-e, 0.0, e]), np.array([small, rest, large]), np.array([large, rest, small]))
 
 

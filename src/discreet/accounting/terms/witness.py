@@ -1,5 +1,6 @@
 """Mechanisms that attain a description: what a bound from below may count on."""
 
+import math
 from fractions import Fraction
 
 from discreet.accounting import numerical
@@ -9,15 +10,17 @@ from discreet.accounting.terms.base import Term, within
 from discreet.accounting.terms.bounded_range import BoundedRange
 from discreet.accounting.terms.concentrated import Concentrated
 from discreet.accounting.terms.discrete_gaussian import DiscreteGaussian
+from discreet.accounting.terms.discrete_laplace import DiscreteLaplace
 from discreet.accounting.terms.finite_pair import FinitePair
 from discreet.accounting.terms.gaussian import Gaussian
 from discreet.accounting.terms.gaussian_mixture import GaussianMixture
+from discreet.accounting.terms.laplace import Laplace
 from discreet.accounting.terms.one_of import OneOf, SideBySide
 from discreet.accounting.terms.sampled import Sampled
 from discreet.accounting.terms.symmetric import SampledSymmetric
 from discreet.exact import ball, down, up
 
-__all__ = ["attained", "concrete", "least_delta", "loose", "witness"]
+__all__ = ["attained", "attained_in_groups", "concrete", "least_delta", "loose", "witness"]
 
 LAST_BITS = 1 - 2.0**-50
 """A formula that is rounded up is too large by no more."""
@@ -37,6 +40,23 @@ def attained(term: Term) -> bool:
     if any(isinstance(part, FinitePair) for part in parts[1:]):
         return False  # the formula for a sample takes the worse direction of the base in both of its own
     return all(getattr(part, "attained", False) is True for part in parts)
+
+
+def attained_in_groups(term: Term, grown: Term) -> bool:
+    """Tell whether some chain of neighbours of the term costs as much as what is said of its groups.
+
+    Shifts of noise may all go the same way, and so may losses of a bounded range. A chain of pure steps reaches its
+    epsilon, but not with the delta of randomised response, and members of a group that are drawn one by one may be
+    drawn alone: those are bounds. Members that are added together to a sample are a mixture, which is exact.
+    """
+    match term:
+        case Gaussian() | Laplace() | DiscreteLaplace() | BoundedRange() | Concentrated():
+            return True
+        case DiscreteGaussian():
+            return term.scalar and math.isqrt(term.squared_sensitivity) ** 2 == term.squared_sensitivity
+        case OneOf() if isinstance(grown, OneOf):
+            return all(map(attained_in_groups, term.terms, grown.terms))
+    return isinstance(grown, GaussianMixture)
 
 
 def concrete(term: Term) -> Term:

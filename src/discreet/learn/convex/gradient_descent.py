@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class GradientDescent(Fit):
     strength: Real = 0
     steps: int = 50
     rate: Real = 1
+    multinomial: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         Fit.__post_init__(self)

@@ -7,19 +7,20 @@ if it is replaced, where L is the Lipschitz constant of the loss times the large
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.accounting import PrivacyLoss
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, NoTheorem
 from discreet.exact import Real, positive, probability, show, upward
 from discreet.learn.convex.exact_sums import SlopeGrid
 from discreet.learn.convex.losses import Loss
 from discreet.learn.convex.objective import Objective
 from discreet.learn.convex.rows import Examples, Rows, one_column, within_range
+from discreet.learn.convex.softmax import Softmax
 from discreet.mechanisms.faces import Faces
 from discreet.mechanisms.interface import Records
 from discreet.mechanisms.scale import store
@@ -47,9 +48,16 @@ class Fit(Faces, ABC):
     epsilon: Real
     delta: Real = 0
     size: int = 1000
+    multinomial: ClassVar[bool] = False
+    """Whether the method takes a loss of several linear predictions."""
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
+        if isinstance(self.loss_function, Softmax) and not self.multinomial:
+            raise NoTheorem(
+                f"{type(self).__name__} is proven for losses of one linear prediction. Fit several classes by "
+                "GradientDescent, with a delta above 0."
+            )
         positive(self.epsilon, "epsilon")
         probability(self.delta, "delta", zero=True)
         within_range(positive(self.loss_function.lipschitz, "the Lipschitz constant"), "the Lipschitz constant")
@@ -58,7 +66,7 @@ class Fit(Faces, ABC):
             raise InvalidParameter(f"size must be a whole number from 1 to {MOST_SIZE}, about how many records.")
 
     def __repr__(self) -> str:
-        said = [f"{name}={_said(getattr(self, name))}" for name in self.__dataclass_fields__]
+        said = [f"{field.name}={_said(getattr(self, field.name))}" for field in fields(self)]
         return f"{type(self).__name__}({', '.join(said)})"
 
     @property

@@ -23,7 +23,7 @@ import numpy as np
 
 from discreet.accounting import PrivacyLoss
 from discreet.errors import NoTheorem
-from discreet.exact import ball, up
+from discreet.exact import ball, log2_floor, up
 from discreet.learn.convex.model import Regularized
 from discreet.learn.convex.rows import Examples
 from discreet.learn.convex.solver import minimise
@@ -39,6 +39,9 @@ OUTPUT_SHARE = Fraction(1, 50)
 
 ORDERS = tuple(1 + Fraction(2.0 ** (k / 4)) for k in range(-16, 41))
 """Orders at which the Renyi divergence is listed: so dense that what lies between them is lost hardly."""
+
+STEPS_BITS = 43
+"""The scale of a tilt is at most two to this power of steps of its grid."""
 
 MOST_JACOBIAN = Fraction(1, 2)
 """The largest part of epsilon that the change of variables may take; the regularisation is raised until it does."""
@@ -129,14 +132,23 @@ def _tilt(fit: ObjectivePerturbation) -> Laplace | Gaussian:
     epsilon, delta = fit.parts
     j = jacobian(fit.smoothness, fit.raised)
     root = Fraction(up(lambda: ball(fit.rows.width).sqrt()))
-    grid = Fraction(2) ** math.floor(math.log2(float(fit.tolerance / root)))
     if not delta:
         shift = fit.turns * fit.lipschitz * root
-        return Laplace(sensitivity=shift, epsilon=epsilon - j, grid=grid)
+        return Laplace(sensitivity=shift, epsilon=epsilon - j, grid=_grid(fit, root, shift / (epsilon - j)))
     if fit.turns == 2:  # a record is removed and another one added
         epsilon, delta = epsilon / 2, delta / Fraction(up(lambda: 1 + (ball(epsilon) / 2).exp()))
     sigma = objective_sigma(epsilon, delta, lipschitz=fit.lipschitz, jacobian=j)
-    return Gaussian(sensitivity=fit.lipschitz, sigma=sigma, grid=grid)
+    return Gaussian(sensitivity=fit.lipschitz, sigma=sigma, grid=_grid(fit, root, Fraction(sigma)))
+
+
+def _grid(fit: ObjectivePerturbation, root: Fraction, scale: Fraction) -> Fraction:
+    """Return the grid of the tilt: finer than what the solver leaves, but so coarse that float64 holds its points.
+
+    Float64 holds up to ``2^53`` steps. A tilt lies beyond with a probability below ``d exp(-2^53 grid / scale)``, which
+    is less than ``e^-1000``; a grid that had to be coarser for that is counted in the blur as any other.
+    """
+    fine = Fraction(2) ** math.floor(math.log2(float(fit.tolerance / root)))
+    return max(fine, Fraction(2) ** (log2_floor(scale) + 1 - STEPS_BITS))
 
 
 @lru_cache(maxsize=64)

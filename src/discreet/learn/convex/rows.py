@@ -161,6 +161,7 @@ def as_numbers(table: Any, features: int | None = None) -> Floats:  # noqa: ANN4
         return _listed(list(table), features)
     check_numeric(table)
     array = np.asarray(table)
+    _check_no_times(array)
     if array.ndim != 2 or (features is not None and array.shape[1] != features):
         raise _shape(features, array.ndim)
     return _floats(array)
@@ -176,6 +177,7 @@ def one_column(values: Any) -> Floats:  # noqa: ANN401 - whatever numpy takes
         return np.array([_number(single(value)) for value in values], dtype=np.float64)
     check_numeric(values, "a column")
     array = np.asarray(values)
+    _check_no_times(array)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] != 1:
@@ -187,6 +189,12 @@ def single(value: Any) -> Any:  # noqa: ANN401 - any record
     """Return the entry of a row of one, and anything else as it is."""
     row = _row(value)
     return row[0] if row is not None and len(row) == 1 else value
+
+
+def _check_no_times(array: npt.NDArray[Any]) -> None:
+    """Refuse dates and durations of what declares no types itself: as whole numbers they would depend on their unit."""
+    if array.dtype.kind in "Mm":
+        check_numeric(array)
 
 
 def _floats(array: npt.NDArray[Any]) -> Floats:
