@@ -161,6 +161,57 @@ def test_public_tables_of_several_files_are_matched_by_name(tmp_path):
     assert session.release(query, epsilon=1e6)["n"].tolist() == [2, 1]
 
 
+def reached_in_several_ways(folder, kind):
+    """Return patterns that name one file of three persons more than once."""
+    (folder / "a" / "b").mkdir(parents=True)
+    write(folder / "a" / "b" / f"x.{kind}", kind, FIRST)
+    (folder / "links").mkdir()
+    write(folder / "links" / f"y.{kind}", kind, FIRST)
+    (folder / "links" / f"z.{kind}").symlink_to(folder / "links" / f"y.{kind}")
+    (folder / "links" / f"w.{kind}").hardlink_to(folder / "links" / f"y.{kind}")
+    (folder / "a" / "loop").symlink_to(folder / "a")
+    return [
+        f"{folder}/**/**/x.{kind}",
+        f"{folder}/a/**/b/**/*.{kind}",
+        f"{folder}/a/**/*.{kind}",
+        f"{folder}/links/*.{kind}",
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_reached_in_several_ways_is_read_once(tmp_path, kind):
+    for pattern in reached_in_several_ways(tmp_path, kind):
+        session = dp.Session(pattern, name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1e9))
+        assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [3]
+
+
+def test_a_link_that_leads_nowhere_is_refused(tmp_path):
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    with pytest.raises(InvalidParameter, match="leads nowhere"):
+        opened(str(tmp_path / "*.csv"))
+
+
+def test_a_path_is_no_pattern(tmp_path):
+    write(tmp_path / "a[1].csv", "csv", FIRST)
+    write(tmp_path / "a1.csv", "csv", SECOND)
+    session = opened(tmp_path / "a[1].csv")
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [3]
+    session = opened(tmp_path / "a*.csv")
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [4]
+
+
+def test_a_tilde_names_one_file_alone(tmp_path, monkeypatch):
+    home, here = tmp_path / "home", tmp_path / "here"
+    for folder in (home, here / "~"):
+        folder.mkdir(parents=True)
+    write(home / "t.csv", "csv", SECOND)
+    write(here / "~" / "t.csv", "csv", FIRST)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(home))
+    session = dp.Session("~/t.csv", name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1e9))
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [3]
+
+
 class ByPosition(DuckDBEngine):
     """Maps all files by the header of the first: what must not exist."""
 

@@ -199,7 +199,7 @@ class DuckDBEngine(Engine):
                 f"{text} is not a Parquet, CSV or JSON file. Give a path with such an ending, a frame, an Arrow table, "
                 "or a table of a database."
             )
-        found = files_of(text)
+        found = files_of(source)
         if ending in (".parquet", ".pq"):
             if len(found) > 1:
                 check_alike({path: self._columns(path) for path in found})

@@ -7,6 +7,7 @@ another column, and a column that only some files have would be missing in the o
 import csv
 import glob
 import gzip
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,15 +22,29 @@ class UnlikeFiles(InvalidParameter):
     """Files of one table that have different columns; names may be values of a file without a header, and stay here."""
 
 
-def files_of(pattern: str) -> list[str]:
-    """Return the files that a path or a pattern names, in order; files that are added later belong to no table."""
-    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207  a pattern may be absolute
+def files_of(source: str | Path) -> list[str]:
+    """Return the files that a path or a pattern names, each once; files that are added later belong to no table.
+
+    A ``Path`` of a file that exists is that file, whatever is in its name. A pattern may reach a file in several ways,
+    twice through ``**`` or by a link: its rows are there once. Paths are absolute, so that nobody reads ``~`` or the
+    working folder in another way.
+    """
+    pattern = str(source)
+    if isinstance(source, Path) and source.exists():
+        pattern = escaped(pattern)
+    found: dict[tuple[int, int], str] = {}
+    for path in sorted(set(glob.glob(pattern, recursive=True))):  # noqa: PTH207  a pattern may be absolute
+        try:
+            told = Path(path).stat()
+        except OSError:
+            raise InvalidParameter(f"{path} cannot be read. Where it is a link, it leads nowhere.") from None
+        if stat.S_ISDIR(told.st_mode):
+            ending = "".join(Path(pattern).suffixes[-1:])
+            raise InvalidParameter(f"{path} is a folder. Name the files in it: {path}/*{ending}")
+        found.setdefault((told.st_dev, told.st_ino), str(Path(path).absolute()))
     if not found:
-        raise InvalidParameter(f"there is no file {pattern}.")
-    if folders := [one for one in found if Path(one).is_dir()]:
-        ending = "".join(Path(pattern).suffixes[-1:])
-        raise InvalidParameter(f"{folders[0]} is a folder. Name the files in it: {folders[0]}/*{ending}")
-    return found
+        raise InvalidParameter(f"there is no file {source}.")
+    return list(found.values())
 
 
 def escaped(path: str) -> str:
