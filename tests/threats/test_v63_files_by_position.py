@@ -138,6 +138,23 @@ def test_a_header_that_changes_later_is_found(tmp_path):
         session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
 
 
+def test_a_header_that_changes_while_rows_are_read_is_found(tmp_path, monkeypatch):
+    """The header is read in the turn of the query, and once more after it."""
+    session = opened(exported(tmp_path, "csv", FIRST))
+    looked, check = [], DuckDBEngine._check_headers
+
+    def raced(engine):
+        check(engine)
+        looked.append(engine._lock.locked())
+        if len(looked) == 1:
+            write(tmp_path / "p0.csv", "csv", SECOND)
+
+    monkeypatch.setattr(DuckDBEngine, "_check_headers", raced)
+    with pytest.raises(ReleaseFailed):
+        session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
+    assert looked == [True]
+
+
 def test_names_of_files_are_no_patterns(tmp_path):
     for name in ("a[1].csv", "a*.csv", "a?.csv", "a'b.csv", "a1.csv"):
         write(tmp_path / name, "csv", FIRST | {"user": [len(name), 50, 60]})
@@ -210,6 +227,24 @@ def test_a_tilde_names_one_file_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(home))
     session = dp.Session("~/t.csv", name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1e9))
     assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_of_folders_are_no_columns(tmp_path, kind):
+    """A folder ``user=7`` would make one person of all in it, and ``city=c`` a city that no row has."""
+    for folder in ("user=7", "city=c"):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / f"x.{kind}", kind, FIRST)
+        for source in (str(tmp_path / "*" / f"*.{kind}"), tmp_path / folder / f"x.{kind}"):
+            answer = opened(source).release("SELECT COUNT(DISTINCT user) AS n FROM t WHERE city = 'a'", epsilon=1e6)
+            assert answer["n"].tolist() == [2]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_names_of_folders_add_no_columns(tmp_path, kind):
+    (tmp_path / "year=2026").mkdir()
+    write(tmp_path / "year=2026" / f"x.{kind}", kind, FIRST)
+    assert set(DuckDBEngine().attach("t", str(tmp_path / "*" / f"*.{kind}")).columns) == set(FIRST)
 
 
 class ByPosition(DuckDBEngine):

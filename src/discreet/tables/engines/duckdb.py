@@ -56,6 +56,9 @@ MOMENTS = {
 LARGEST_OBJECT = 2**27
 """How many bytes one record of a JSON file may have."""
 
+PLAIN = "hive_partitioning = false"
+"""The name of a folder is no column: ``user=7`` would stand in place of what the files in it say."""
+
 DENSE = 2**21
 """So many groups named by whole numbers, over all threads, get places of their own instead of a hash table.
 
@@ -166,13 +169,15 @@ class DuckDBEngine(Engine):
 
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result; one query at a time."""
-        self._check_headers()
         with self._lock, stopped_after(seconds, self.interrupt), interruptible():
+            self._check_headers()
             try:
-                return self._connection.execute(sql).to_arrow_table()
+                answer = self._connection.execute(sql).to_arrow_table()
             except RuntimeError:  # Ctrl-C; without this the query goes on, and the next one waits for it
                 self._connection.interrupt()
                 raise
+            self._check_headers()  # they may have changed while the rows were read
+            return answer
 
     def interrupt(self) -> None:
         """Stop the query that runs."""
@@ -204,7 +209,7 @@ class DuckDBEngine(Engine):
             if len(found) > 1:
                 check_alike({path: self._columns(path) for path in found})
             self._unread = milliseconds(self._connection, [escaped(path) for path in found])
-            return f"read_parquet({self._listed(found)})"
+            return f"read_parquet({self._listed(found)}, {PLAIN})"
         if ending in (".csv", ".tsv"):
             return self._separated(found, "," if ending == ".csv" else "\t")
         if not declared:
@@ -212,12 +217,12 @@ class DuckDBEngine(Engine):
         lines = "array" if ending == ".json" else "newline_delimited"
         columns, skip = self._texts(declared), str(ending != ".json").lower()
         size = f"maximum_object_size = {LARGEST_OBJECT}"
-        options = f"format = '{lines}', records = true, ignore_errors = {skip}, {size}"
+        options = f"format = '{lines}', records = true, ignore_errors = {skip}, {size}, {PLAIN}"
         return f"read_json({self._listed(found)}, {options}, columns = {columns})"
 
     def _columns(self, path: str) -> dict[str, str]:
         """Return the names and types of the columns of a Parquet file itself."""
-        one = f"read_parquet({self._listed([path])}, hive_partitioning = false)"
+        one = f"read_parquet({self._listed([path])}, {PLAIN})"
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {one}").fetchall()
         return {str(row[0]): str(row[1]) for row in described}
 
@@ -228,7 +233,7 @@ class DuckDBEngine(Engine):
         self._headers |= {path: (comma, names) for path, names in headers.items()}
         options = (
             f"auto_detect = false, header = true, delim = '{comma}', quote = '\"', escape = '\"', "
-            "strict_mode = false, parallel = false, ignore_errors = true"
+            f"strict_mode = false, parallel = false, ignore_errors = true, {PLAIN}"
         )
         parts = [
             f"read_csv({self._listed(paths)}, {options}, columns = {self._texts(names)})"
