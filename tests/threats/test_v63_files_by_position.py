@@ -12,6 +12,7 @@ Source: Found by using this library: monthly exports with permuted columns.
 import gzip
 import json
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -141,7 +142,7 @@ def test_a_header_that_changes_later_is_found(tmp_path):
 def test_a_header_that_changes_while_rows_are_read_is_found(tmp_path, monkeypatch):
     """The header is read in the turn of the query, and once more after it."""
     session = opened(exported(tmp_path, "csv", FIRST))
-    looked, check = [], DuckDBEngine._check_headers
+    looked, check = [], DuckDBEngine._check_sources
 
     def raced(engine):
         check(engine)
@@ -149,7 +150,7 @@ def test_a_header_that_changes_while_rows_are_read_is_found(tmp_path, monkeypatc
         if len(looked) == 1:
             write(tmp_path / "p0.csv", "csv", SECOND)
 
-    monkeypatch.setattr(DuckDBEngine, "_check_headers", raced)
+    monkeypatch.setattr(DuckDBEngine, "_check_sources", raced)
     with pytest.raises(ReleaseFailed):
         session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
     assert looked == [True]
@@ -245,6 +246,55 @@ def test_names_of_folders_add_no_columns(tmp_path, kind):
     (tmp_path / "year=2026").mkdir()
     write(tmp_path / "year=2026" / f"x.{kind}", kind, FIRST)
     assert set(DuckDBEngine().attach("t", str(tmp_path / "*" / f"*.{kind}")).columns) == set(FIRST)
+
+
+REAL = [0.6, 0.8, 1.2, 1.4]
+"""Persons that would be two, if they were read as whole numbers."""
+
+
+@pytest.mark.parametrize("others", [[0, 1], [0], [1]], ids=["all", "first", "second"])
+@pytest.mark.parametrize(
+    "changed", [pa.array(REAL), pa.array(["1", "01", " 1", "+1"]), pa.array([1, 2, 3, 4], pa.int32())], ids=str
+)
+def test_types_of_files_that_change_later_are_found(tmp_path, others, changed):
+    session = opened(exported(tmp_path, "parquet", FIRST, FIRST))
+    for place in others:
+        columns = {"user": changed, "city": ["a"] * 4, "amount": [1] * 4}
+        pq.write_table(pa.table(columns), tmp_path / f"p{place}.parquet")
+    with pytest.raises(ReleaseFailed):
+        session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
+
+
+def test_rows_may_change_while_columns_stay(tmp_path):
+    session = opened(exported(tmp_path, "parquet", FIRST))
+    write(tmp_path / "p0.parquet", "parquet", FIRST | {"user": [1, 1, 1]})
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("sql", "allowed"),
+    [
+        ("CREATE OR REPLACE TABLE v AS SELECT unnest([0.6, 0.8, 1.2])::DOUBLE AS who, 'a' AS city", False),
+        ("CREATE OR REPLACE TABLE v AS SELECT unnest(['1', '01'])  AS who, 'a' AS city", False),
+        ("ALTER TABLE v ALTER who TYPE INTEGER", False),
+        ("ALTER TABLE v ADD COLUMN more BIGINT", False),
+        ("ALTER TABLE v ALTER city TYPE VARCHAR COLLATE NOCASE", False),
+        ("DROP TABLE v", False),
+        ("INSERT INTO v VALUES (2, 'b')", True),
+    ],
+)
+def test_a_table_of_duckdb_whose_columns_change_later_is_found(sql, allowed):
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE v AS SELECT 1::BIGINT AS who, 'a' AS city")
+    unit = dp.Person("who", groups=1, rows=1)
+    session = dp.Session("v", name="t", unit=unit, budget=dp.Budget(1e9, 1e-6), engine=connection)
+    connection.execute(sql)
+    if allowed:
+        assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [2]
+        return
+    with pytest.raises(ReleaseFailed) as failed:
+        session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
+    assert "who" not in str(failed.value)
 
 
 class ByPosition(DuckDBEngine):

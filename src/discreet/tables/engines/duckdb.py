@@ -11,7 +11,7 @@ from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation, interruptible
 from discreet.tables.engines.equality import collated_columns, mixed_columns
 from discreet.tables.engines.files import check_alike, escaped, files_of, header, one_order
-from discreet.tables.engines.parquet import milliseconds
+from discreet.tables.engines.parquet import milliseconds, stored_columns
 from discreet.tables.engines.stopping import stopped_after
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class DuckDBEngine(Engine):
         self._lock = threading.Lock()
         self._held: list[object] = []
         self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._footers: dict[tuple[str, ...], list[tuple[str, str, bool]]] = {}
+        self._tables: dict[str, tuple[list[tuple[str, str]], dict[str, str]]] = {}
         self._unread: set[str] = set()
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("SET enable_progress_bar = true")  # without it nothing tells how far a query is
@@ -117,6 +119,8 @@ class DuckDBEngine(Engine):
                 if isinstance(source, str | Path):
                     sql = self._file(source, declared)
                     alike = {} if self._own else collated_columns(self._connection, sql)
+                    if sql.startswith('"'):
+                        self._tables[sql] = self._described(sql)
                 else:
                     view = f"discreet_{len(self._held)}_{name}"
                     self._held.append(source)
@@ -170,13 +174,13 @@ class DuckDBEngine(Engine):
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result; one query at a time."""
         with self._lock, stopped_after(seconds, self.interrupt), interruptible():
-            self._check_headers()
+            self._check_sources()
             try:
                 answer = self._connection.execute(sql).to_arrow_table()
             except RuntimeError:  # Ctrl-C; without this the query goes on, and the next one waits for it
                 self._connection.interrupt()
                 raise
-            self._check_headers()  # they may have changed while the rows were read
+            self._check_sources()  # they may have changed while the rows were read
             return answer
 
     def interrupt(self) -> None:
@@ -208,7 +212,9 @@ class DuckDBEngine(Engine):
         if ending in (".parquet", ".pq"):
             if len(found) > 1:
                 check_alike({path: self._columns(path) for path in found})
-            self._unread = milliseconds(self._connection, [escaped(path) for path in found])
+            files = tuple(escaped(path) for path in found)
+            self._footers[files] = stored_columns(self._connection, files)
+            self._unread = milliseconds(self._footers[files])
             return f"read_parquet({self._listed(found)}, {PLAIN})"
         if ending in (".csv", ".tsv"):
             return self._separated(found, "," if ending == ".csv" else "\t")
@@ -243,11 +249,20 @@ class DuckDBEngine(Engine):
             return parts[0]
         return f"({' UNION ALL BY NAME '.join(f'SELECT * FROM {part}' for part in parts)})"
 
-    def _check_headers(self) -> None:
-        """Refuse CSV files whose first line is another than when they were opened: columns would be mixed up."""
+    def _check_sources(self) -> None:
+        """Refuse sources whose columns are others than when they were opened: they would be mixed up, or rounded."""
         for path, (comma, names) in self._headers.items():
             if header(path, comma) != names:
                 raise InvalidInput(f"the first line of {path} has changed. Open a new session.")
+        if any(stored_columns(self._connection, files) != told for files, told in self._footers.items()):
+            raise InvalidInput("the columns of a Parquet file have changed. Open a new session.")
+        if any(self._described(sql) != told for sql, told in self._tables.items()):
+            raise InvalidInput("the columns of a table have changed. Open a new session.")
+
+    def _described(self, sql: str) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        """Return names, types and collations that fold of one of DuckDB's own tables."""
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
+        return [(str(row[0]), str(row[1])) for row in described], collated_columns(self._connection, sql)
 
     def _listed(self, paths: Sequence[str]) -> str:
         return f"[{', '.join(self.dialect.string(escaped(path)) for path in paths)}]"
