@@ -59,6 +59,22 @@ def test_the_collation_of_a_whole_connection_is_that_of_its_columns(setting):
         opened("t", engine=table_of("VARCHAR", f"SET default_collation = '{setting}'"))
 
 
+@pytest.mark.parametrize("scope", ["SESSION", "GLOBAL"])
+@pytest.mark.parametrize("source", ["table", "frame", "file"])
+def test_the_collation_of_a_connection_is_read_where_it_is_set(tmp_path, scope, source):
+    """A cursor does not have the settings of the session that it is taken from."""
+    (tmp_path / "t.csv").write_text("who\na\nA\n", encoding="utf-8")
+    sources = {"table": "t", "frame": pd.DataFrame({"who": ["a", "A"]}), "file": tmp_path / "t.csv"}
+    with pytest.raises(InvalidParameter, match="NOCASE"):
+        opened(sources[source], engine=table_of("VARCHAR", f"SET {scope} default_collation = 'nocase'"))
+
+
+def test_texts_are_compared_byte_by_byte_whatever_the_connection_does():
+    session = opened("t", dp.Row(), engine=table_of("VARCHAR", "SET default_collation = 'nocase'"))
+    found = session.release("SELECT COUNT(*) AS n, COUNT(DISTINCT who) AS d FROM t WHERE who <> 'a'", epsilon=1e6)
+    assert (found["n"].tolist(), found["d"].tolist()) == ([1], [1])
+
+
 @pytest.mark.parametrize("kind", ["VARCHAR", "VARCHAR COLLATE C", "VARCHAR COLLATE POSIX", 'VARCHAR COLLATE "binary"'])
 def test_bytes_are_a_key_whatever_other_columns_are(kind):
     assert persons("t", engine=table_of(kind)) == 2
@@ -161,6 +177,20 @@ def test_objects_that_are_written_in_several_ways_are_refused(name):
 def test_objects_of_one_sort_are_a_key(name):
     values = ALIKE[name]
     assert persons(frame(values)) == sum(not pd.isna(value) for value in values)
+
+
+@pytest.mark.parametrize("values", [[1, "1"], ["1", 1.5], [Decimal("1"), Decimal("1.50")]])
+def test_categories_that_are_written_in_several_ways_are_refused(values):
+    with pytest.raises(InvalidParameter, match="one way"):
+        opened(pd.DataFrame({"who": pd.Series(values).astype("category")}))
+
+
+def test_halves_of_surrogate_pairs_are_no_key():
+    """All are read as one sign, so that several persons would be one, who is bounded as one."""
+    for values in (["x\ud800", "x\udfff", "x?"], ["a", "\udc00"]):
+        with pytest.raises(InvalidParameter, match="surrogate"):
+            opened(frame(values))
+        assert opened(frame(values), dp.Row()).query.table == "t"
 
 
 def test_mixed_objects_may_stand_in_other_columns():

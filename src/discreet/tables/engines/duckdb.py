@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import DiscreetError, InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation, interruptible
-from discreet.tables.engines.equality import collated_columns, mixed_columns
+from discreet.tables.engines.equality import collated_columns, mixed_columns, usual_collation
 from discreet.tables.engines.files import check_alike, escaped, files_of, header, one_order
 from discreet.tables.engines.parquet import milliseconds, stored_columns
 from discreet.tables.engines.stopping import stopped_after
@@ -82,7 +82,9 @@ class DuckDBEngine(Engine):
             raise MissingExtra("duckdb", "tables") from None
         self.dialect = DuckDB()
         self._own = connection is None
+        self._usual = "" if connection is None else usual_collation(connection)
         self._connection = duckdb.connect() if connection is None else connection.cursor()
+        self._connection.execute("SET SESSION default_collation = ''")  # texts are compared byte by byte
         self._lock = threading.Lock()
         self._held: list[object] = []
         self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -118,7 +120,7 @@ class DuckDBEngine(Engine):
             with interruptible():
                 if isinstance(source, str | Path):
                     sql = self._file(source, declared)
-                    alike = {} if self._own else collated_columns(self._connection, sql)
+                    alike = {} if self._own else collated_columns(self._connection, sql, self._usual)
                     if sql.startswith('"'):
                         self._tables[sql] = self._described(sql)
                 else:
@@ -126,9 +128,10 @@ class DuckDBEngine(Engine):
                     self._held.append(source)
                     arrow = self._arrow(source)
                     self._connection.register(view, arrow)
-                    if type(source).__module__.partition(".")[0] == "pandas":
-                        alike = mixed_columns(source)
                     sql = self.dialect.identifier(view)
+                    alike = {} if self._own else collated_columns(self._connection, sql, self._usual)
+                    if type(source).__module__.partition(".")[0] == "pandas":
+                        alike |= mixed_columns(source)
                 sql = self._timed(sql)
                 described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
                 columns = {str(row[0]): _stored(str(row[1])) for row in described}
@@ -262,7 +265,7 @@ class DuckDBEngine(Engine):
     def _described(self, sql: str) -> tuple[list[tuple[str, str]], dict[str, str]]:
         """Return names, types and collations that fold of one of DuckDB's own tables."""
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-        return [(str(row[0]), str(row[1])) for row in described], collated_columns(self._connection, sql)
+        return [(str(row[0]), str(row[1])) for row in described], collated_columns(self._connection, sql, self._usual)
 
     def _listed(self, paths: Sequence[str]) -> str:
         return f"[{', '.join(self.dialect.string(escaped(path)) for path in paths)}]"
