@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.errors import InvalidParameter, ReleaseFailed
+from discreet.errors import InvalidInput, InvalidParameter, ReleaseFailed
 from discreet.publishing import shape
 from discreet.publishing.shape import shape_of
 from discreet.tables.engines.duckdb import DuckDBEngine
@@ -137,6 +137,38 @@ def test_a_header_that_changes_later_is_found(tmp_path):
     write(tmp_path / "p0.csv", "csv", SECOND)
     with pytest.raises(ReleaseFailed):
         session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "user,city\n1,a\n".encode("utf-16"),
+        gzip.compress(b"user,city\n1,a\n"),
+        b"user,city\x00\n1,a\n",
+        b"user,city\xff\n1,a\n",
+        b'user,a "city, x"\n1,a\n',
+        b'user, "city,x"\n1,a\n',
+        b'us"er,city\n1,a\n',
+    ],
+    ids=["UTF-16", "compressed", "zero", "no UTF-8", "a mark inside", "a mark after a blank", "half a mark"],
+)
+def test_a_first_line_that_readers_take_in_several_ways_is_refused(tmp_path, content):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(InvalidParameter, match="the first line of"):
+        opened(tmp_path / "t.csv")
+
+
+def test_names_may_stand_in_quotation_marks(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b'\xef\xbb\xbf"user","ci""ty","a,b",c d\r\n1,a,2,3\r\n')
+    (tmp_path / "u.tsv").write_bytes(b'"user"\ta,b\t"c\td"\n1\ta\t2\n')
+    assert list(DuckDBEngine().attach("t", tmp_path / "t.csv").columns) == ["user", 'ci"ty', "a,b", "c d"]
+    assert list(DuckDBEngine().attach("u", tmp_path / "u.tsv").columns) == ["user", "a,b", "c\td"]
+
+
+def test_two_columns_of_one_name_are_refused_when_a_table_is_opened():
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["user", "user"])
+    with pytest.raises(InvalidInput, match="each is there once"):
+        opened(table)
 
 
 def test_a_header_that_changes_while_rows_are_read_is_found(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ another column, and a column that only some files have would be missing in the o
 import csv
 import glob
 import gzip
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,10 @@ from discreet.errors import InvalidParameter
 __all__ = ["UnlikeFiles", "check_alike", "escaped", "files_of", "header", "one_order"]
 
 LONGEST_HEADER = 1_000_000
+
+NAME = r'(?:"(?:[^"]|"")*"|[^"{comma}\r\n]*)'
+WHOLE_NAMES = {comma: re.compile(f"{NAME}(?:{{comma}}{NAME})*[\\r\\n]*".format(comma=comma)) for comma in (",", "\t")}
+"""A first line in which quotation marks stand around whole names: of another one, each reader makes other columns."""
 
 
 class UnlikeFiles(InvalidParameter):
@@ -66,9 +71,16 @@ def header(path: str, comma: str) -> tuple[str, ...]:
             if path.endswith(".gz")
             else Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as lines
         ):
-            names = next(csv.reader([lines.readline(LONGEST_HEADER)], delimiter=comma, strict=True), [])
+            line = lines.readline(LONGEST_HEADER)
+            names = next(csv.reader([line], delimiter=comma, strict=True), [])
     except (OSError, EOFError, csv.Error):
         raise InvalidParameter(f"{path} cannot be read as a CSV file.") from None
+    if "\0" in line or "\N{REPLACEMENT CHARACTER}" in line:
+        raise InvalidParameter(
+            f"the first line of {path} is no text in UTF-8. Write the file in UTF-8; a compressed one ends in .csv.gz."
+        )
+    if WHOLE_NAMES[comma].fullmatch(line) is None:
+        raise InvalidParameter(f"in the first line of {path}, quotation marks stand around whole names alone.")
     if not names or len({name.casefold() for name in names}) < len(names) or not all(names):
         raise InvalidParameter(f"the first line of {path} must name every column once, in whatever case.")
     return tuple(names)
