@@ -286,7 +286,9 @@ REAL = [0.6, 0.8, 1.2, 1.4]
 
 @pytest.mark.parametrize("others", [[0, 1], [0], [1]], ids=["all", "first", "second"])
 @pytest.mark.parametrize(
-    "changed", [pa.array(REAL), pa.array(["1", "01", " 1", "+1"]), pa.array([1, 2, 3, 4], pa.int32())], ids=str
+    "changed",
+    [pa.array(REAL), pa.array(["1", "01", " 1", "+1"]), pa.array([1, 2, 3, 4], pa.int32())],
+    ids=["real", "text", "short"],
 )
 def test_types_of_files_that_change_later_are_found(tmp_path, others, changed):
     session = opened(exported(tmp_path, "parquet", FIRST, FIRST))
