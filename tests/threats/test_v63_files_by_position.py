@@ -5,10 +5,12 @@ file and amount, city, user in the next, persons were read from the amounts of t
 thousand where one was claimed, and the release was certified and verified.
 
 Defence: columns are matched by name in every format; files whose names or types differ are refused when they are
-opened, before anything is charged; a header that changes later ends in an error, not in a mixed-up release.
+opened, before anything is charged; columns that change later, also while rows are read, end in an error, not in a
+mixed-up release. Names of folders are no columns, and a file that a pattern reaches several times is read once.
 Source: Found by using this library: monthly exports with permuted columns.
 """
 
+import glob
 import gzip
 import json
 
@@ -344,3 +346,31 @@ class ByPosition(DuckDBEngine):
 
 def test_the_check_catches_files_that_are_matched_by_position(tmp_path):
     assert moved(tmp_path, "csv", engine=ByPosition()) > 100
+
+
+def counted(source):
+    """Return the rows and the persons that a session sees."""
+    rows = dp.Session(source, name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1e9, 1e-6))
+    found = rows.release("SELECT COUNT(*) AS n, COUNT(DISTINCT user) AS d FROM t", epsilon=1e6)
+    return found["n"].tolist()[0], found["d"].tolist()[0]
+
+
+def test_the_check_catches_files_that_are_read_twice_and_folders_that_are_columns(tmp_path, monkeypatch):
+    (tmp_path / "user=7").mkdir()
+    write(tmp_path / "user=7" / "x.parquet", "parquet", FIRST)
+    (tmp_path / "user=7" / "y.parquet").symlink_to(tmp_path / "user=7" / "x.parquet")
+    source = str(tmp_path / "*" / "*.parquet")
+    assert counted(source) == (3, 3)
+    monkeypatch.setattr("discreet.tables.engines.duckdb.files_of", lambda pattern: sorted(glob.glob(pattern)))  # noqa: PTH207
+    assert counted(source) == (6, 3)
+    monkeypatch.setattr("discreet.tables.engines.duckdb.PLAIN", "hive_partitioning = true")
+    assert counted(source) == (6, 1)
+
+
+def test_the_check_catches_sources_that_are_not_looked_at_again(tmp_path, monkeypatch):
+    unit = dp.Person("user", groups=1, rows=1)
+    session = dp.Session(exported(tmp_path, "parquet", FIRST), name="t", unit=unit, budget=dp.Budget(1e9, 1e-6))
+    columns = {"user": pa.array(REAL), "city": ["a"] * 4, "amount": [1] * 4}
+    pq.write_table(pa.table(columns), tmp_path / "p0.parquet")
+    monkeypatch.setattr(DuckDBEngine, "_check_sources", lambda _: None)
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [1]  # four persons are one

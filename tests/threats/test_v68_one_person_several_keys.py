@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidInput, InvalidParameter
 from discreet.tables.engines import DuckDBEngine
 
 UNIT = dp.Person("who", groups=1, rows=1)
@@ -73,6 +73,18 @@ def test_texts_are_compared_byte_by_byte_whatever_the_connection_does():
     session = opened("t", dp.Row(), engine=table_of("VARCHAR", "SET default_collation = 'nocase'"))
     found = session.release("SELECT COUNT(*) AS n, COUNT(DISTINCT who) AS d FROM t WHERE who <> 'a'", epsilon=1e6)
     assert (found["n"].tolist(), found["d"].tolist()) == ([1], [1])
+
+
+def test_a_connection_that_does_not_answer_is_refused():
+    connection = table_of("VARCHAR")
+    connection.execute("BEGIN")
+    with pytest.raises(duckdb.Error):
+        connection.execute("SELECT error('stop')")
+    with pytest.raises(InvalidInput, match="roll its transaction back"):
+        opened("t", engine=connection)
+    connection.close()
+    with pytest.raises(InvalidInput, match="open it"):
+        opened("t", engine=connection)
 
 
 @pytest.mark.parametrize("kind", ["VARCHAR", "VARCHAR COLLATE C", "VARCHAR COLLATE POSIX", 'VARCHAR COLLATE "binary"'])

@@ -82,7 +82,12 @@ class DuckDBEngine(Engine):
             raise MissingExtra("duckdb", "tables") from None
         self.dialect = DuckDB()
         self._own = connection is None
-        self._usual = "" if connection is None else usual_collation(connection)
+        try:
+            self._usual = "" if connection is None else usual_collation(connection)
+        except duckdb.Error:
+            raise InvalidInput(
+                "the DuckDB connection does not answer: roll its transaction back, or open it."
+            ) from None
         self._connection = duckdb.connect() if connection is None else connection.cursor()
         self._connection.execute("SET SESSION default_collation = ''")  # texts are compared byte by byte
         self._lock = threading.Lock()
