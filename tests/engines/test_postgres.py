@@ -6,7 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from discreet.errors import InvalidParameter, MissingExtra
+from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.engines.postgres import PostgresEngine, PostgresTable
 
 pytestmark = pytest.mark.xdist_group("engines")
@@ -159,3 +159,45 @@ def test_without_psycopg_the_error_says_what_to_install(engine, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingExtra, match=r"discreet\[postgres\]"):
         engine.attach("visits", "postgresql://localhost/shop")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TABLE {t}; CREATE TABLE {t} (who numeric, city text)",
+        "DROP TABLE {t}; CREATE TABLE {t} (who text, city text)",
+        "ALTER TABLE {t} ALTER who TYPE int",
+        "ALTER TABLE {t} ADD COLUMN more int",
+        "DROP TABLE {t}",
+    ],
+)
+def test_columns_that_change_later_are_found(engine, postgres_connection, postgres_url, sql):
+    """Read as whole numbers, persons 0.6 and 0.8 of a table with other types would be one."""
+    postgres_connection.execute("DROP TABLE IF EXISTS later")
+    postgres_connection.execute("CREATE TABLE later (who bigint, city text)")
+    relation = engine.attach("later", PostgresTable(postgres_url, "later"))
+    counted = f"SELECT COUNT(*) AS n FROM {relation.sql}"
+    postgres_connection.execute("INSERT INTO later VALUES (1, 'a')")
+    assert engine.run(counted).to_pylist() == [{"n": 1}]
+    for statement in sql.format(t="later").split("; "):
+        postgres_connection.execute(statement)
+    with pytest.raises(InvalidInput, match="Open a new session"):
+        engine.run("SELECT 1 AS n")
+
+
+def test_columns_that_change_while_rows_are_read_are_found(engine, postgres_connection, postgres_url, monkeypatch):
+    postgres_connection.execute("DROP TABLE IF EXISTS later")
+    postgres_connection.execute("CREATE TABLE later (who bigint)")
+    relation = engine.attach("later", PostgresTable(postgres_url, "later"))
+    looked, check = [], PostgresEngine._check_tables
+
+    def raced(self, cursor):
+        check(self, cursor)
+        if not looked:
+            postgres_connection.execute("ALTER TABLE later ALTER who TYPE numeric")
+        looked.append(1)
+
+    monkeypatch.setattr(PostgresEngine, "_check_tables", raced)
+    with pytest.raises(InvalidInput, match="Open a new session"):
+        engine.run(f"SELECT COUNT(*) AS n FROM {relation.sql}")
+    assert looked

@@ -5,19 +5,22 @@ file and amount, city, user in the next, persons were read from the amounts of t
 thousand where one was claimed, and the release was certified and verified.
 
 Defence: columns are matched by name in every format; files whose names or types differ are refused when they are
-opened, before anything is charged; a header that changes later ends in an error, not in a mixed-up release.
+opened, before anything is charged; columns that change later, also while rows are read, end in an error, not in a
+mixed-up release. Names of folders are no columns, and a file that a pattern reaches several times is read once.
 Source: Found by using this library: monthly exports with permuted columns.
 """
 
+import glob
 import gzip
 import json
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.errors import InvalidParameter, ReleaseFailed
+from discreet.errors import InvalidInput, InvalidParameter, ReleaseFailed
 from discreet.publishing import shape
 from discreet.publishing.shape import shape_of
 from discreet.tables.engines.duckdb import DuckDBEngine
@@ -138,6 +141,55 @@ def test_a_header_that_changes_later_is_found(tmp_path):
         session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "user,city\n1,a\n".encode("utf-16"),
+        gzip.compress(b"user,city\n1,a\n"),
+        b"user,city\x00\n1,a\n",
+        b"user,city\xff\n1,a\n",
+        b'user,a "city, x"\n1,a\n',
+        b'user, "city,x"\n1,a\n',
+        b'us"er,city\n1,a\n',
+    ],
+    ids=["UTF-16", "compressed", "zero", "no UTF-8", "a mark inside", "a mark after a blank", "half a mark"],
+)
+def test_a_first_line_that_readers_take_in_several_ways_is_refused(tmp_path, content):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(InvalidParameter, match="the first line of"):
+        opened(tmp_path / "t.csv")
+
+
+def test_names_may_stand_in_quotation_marks(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b'\xef\xbb\xbf"user","ci""ty","a,b",c d\r\n1,a,2,3\r\n')
+    (tmp_path / "u.tsv").write_bytes(b'"user"\ta,b\t"c\td"\n1\ta\t2\n')
+    assert list(DuckDBEngine().attach("t", tmp_path / "t.csv").columns) == ["user", 'ci"ty', "a,b", "c d"]
+    assert list(DuckDBEngine().attach("u", tmp_path / "u.tsv").columns) == ["user", "a,b", "c\td"]
+
+
+def test_two_columns_of_one_name_are_refused_when_a_table_is_opened():
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["user", "user"])
+    with pytest.raises(InvalidInput, match="each is there once"):
+        opened(table)
+
+
+def test_a_header_that_changes_while_rows_are_read_is_found(tmp_path, monkeypatch):
+    """The header is read in the turn of the query, and once more after it."""
+    session = opened(exported(tmp_path, "csv", FIRST))
+    looked, check = [], DuckDBEngine._check_sources
+
+    def raced(engine):
+        check(engine)
+        looked.append(engine._lock.locked())
+        if len(looked) == 1:
+            write(tmp_path / "p0.csv", "csv", SECOND)
+
+    monkeypatch.setattr(DuckDBEngine, "_check_sources", raced)
+    with pytest.raises(ReleaseFailed):
+        session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
+    assert looked == [True]
+
+
 def test_names_of_files_are_no_patterns(tmp_path):
     for name in ("a[1].csv", "a*.csv", "a?.csv", "a'b.csv", "a1.csv"):
         write(tmp_path / name, "csv", FIRST | {"user": [len(name), 50, 60]})
@@ -161,6 +213,126 @@ def test_public_tables_of_several_files_are_matched_by_name(tmp_path):
     assert session.release(query, epsilon=1e6)["n"].tolist() == [2, 1]
 
 
+def reached_in_several_ways(folder, kind):
+    """Return patterns that name one file of three persons more than once."""
+    (folder / "a" / "b").mkdir(parents=True)
+    write(folder / "a" / "b" / f"x.{kind}", kind, FIRST)
+    (folder / "links").mkdir()
+    write(folder / "links" / f"y.{kind}", kind, FIRST)
+    (folder / "links" / f"z.{kind}").symlink_to(folder / "links" / f"y.{kind}")
+    (folder / "links" / f"w.{kind}").hardlink_to(folder / "links" / f"y.{kind}")
+    (folder / "a" / "loop").symlink_to(folder / "a")
+    return [
+        f"{folder}/**/**/x.{kind}",
+        f"{folder}/a/**/b/**/*.{kind}",
+        f"{folder}/a/**/*.{kind}",
+        f"{folder}/links/*.{kind}",
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_reached_in_several_ways_is_read_once(tmp_path, kind):
+    for pattern in reached_in_several_ways(tmp_path, kind):
+        session = dp.Session(pattern, name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1e9))
+        assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [3]
+
+
+def test_a_link_that_leads_nowhere_is_refused(tmp_path):
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    with pytest.raises(InvalidParameter, match="leads nowhere"):
+        opened(str(tmp_path / "*.csv"))
+
+
+def test_a_path_is_no_pattern(tmp_path):
+    write(tmp_path / "a[1].csv", "csv", FIRST)
+    write(tmp_path / "a1.csv", "csv", SECOND)
+    session = opened(tmp_path / "a[1].csv")
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [3]
+    session = opened(tmp_path / "a*.csv")
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [4]
+
+
+def test_a_tilde_names_one_file_alone(tmp_path, monkeypatch):
+    home, here = tmp_path / "home", tmp_path / "here"
+    for folder in (home, here / "~"):
+        folder.mkdir(parents=True)
+    write(home / "t.csv", "csv", SECOND)
+    write(here / "~" / "t.csv", "csv", FIRST)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(home))
+    session = dp.Session("~/t.csv", name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1e9))
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_of_folders_are_no_columns(tmp_path, kind):
+    """A folder ``user=7`` would make one person of all in it, and ``city=c`` a city that no row has."""
+    for folder in ("user=7", "city=c"):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / f"x.{kind}", kind, FIRST)
+        for source in (str(tmp_path / "*" / f"*.{kind}"), tmp_path / folder / f"x.{kind}"):
+            answer = opened(source).release("SELECT COUNT(DISTINCT user) AS n FROM t WHERE city = 'a'", epsilon=1e6)
+            assert answer["n"].tolist() == [2]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_names_of_folders_add_no_columns(tmp_path, kind):
+    (tmp_path / "year=2026").mkdir()
+    write(tmp_path / "year=2026" / f"x.{kind}", kind, FIRST)
+    assert set(DuckDBEngine().attach("t", str(tmp_path / "*" / f"*.{kind}")).columns) == set(FIRST)
+
+
+REAL = [0.6, 0.8, 1.2, 1.4]
+"""Persons that would be two, if they were read as whole numbers."""
+
+
+@pytest.mark.parametrize("others", [[0, 1], [0], [1]], ids=["all", "first", "second"])
+@pytest.mark.parametrize(
+    "changed",
+    [pa.array(REAL), pa.array(["1", "01", " 1", "+1"]), pa.array([1, 2, 3, 4], pa.int32())],
+    ids=["real", "text", "short"],
+)
+def test_types_of_files_that_change_later_are_found(tmp_path, others, changed):
+    session = opened(exported(tmp_path, "parquet", FIRST, FIRST))
+    for place in others:
+        columns = {"user": changed, "city": ["a"] * 4, "amount": [1] * 4}
+        pq.write_table(pa.table(columns), tmp_path / f"p{place}.parquet")
+    with pytest.raises(ReleaseFailed):
+        session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
+
+
+def test_rows_may_change_while_columns_stay(tmp_path):
+    session = opened(exported(tmp_path, "parquet", FIRST))
+    write(tmp_path / "p0.parquet", "parquet", FIRST | {"user": [1, 1, 1]})
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("sql", "allowed"),
+    [
+        ("CREATE OR REPLACE TABLE v AS SELECT unnest([0.6, 0.8, 1.2])::DOUBLE AS who, 'a' AS city", False),
+        ("CREATE OR REPLACE TABLE v AS SELECT unnest(['1', '01'])  AS who, 'a' AS city", False),
+        ("ALTER TABLE v ALTER who TYPE INTEGER", False),
+        ("ALTER TABLE v ADD COLUMN more BIGINT", False),
+        ("ALTER TABLE v ALTER city TYPE VARCHAR COLLATE NOCASE", False),
+        ("DROP TABLE v", False),
+        ("INSERT INTO v VALUES (2, 'b')", True),
+    ],
+)
+def test_a_table_of_duckdb_whose_columns_change_later_is_found(sql, allowed):
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE v AS SELECT 1::BIGINT AS who, 'a' AS city")
+    unit = dp.Person("who", groups=1, rows=1)
+    session = dp.Session("v", name="t", unit=unit, budget=dp.Budget(1e9, 1e-6), engine=connection)
+    connection.execute(sql)
+    if allowed:
+        assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [2]
+        return
+    with pytest.raises(ReleaseFailed) as failed:
+        session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)
+    assert "who" not in str(failed.value)
+
+
 class ByPosition(DuckDBEngine):
     """Maps all files by the header of the first: what must not exist."""
 
@@ -174,3 +346,31 @@ class ByPosition(DuckDBEngine):
 
 def test_the_check_catches_files_that_are_matched_by_position(tmp_path):
     assert moved(tmp_path, "csv", engine=ByPosition()) > 100
+
+
+def counted(source):
+    """Return the rows and the persons that a session sees."""
+    rows = dp.Session(source, name="t", schema=SCHEMA, unit=dp.Row(), budget=dp.Budget(1e9, 1e-6))
+    found = rows.release("SELECT COUNT(*) AS n, COUNT(DISTINCT user) AS d FROM t", epsilon=1e6)
+    return found["n"].tolist()[0], found["d"].tolist()[0]
+
+
+def test_the_check_catches_files_that_are_read_twice_and_folders_that_are_columns(tmp_path, monkeypatch):
+    (tmp_path / "user=7").mkdir()
+    write(tmp_path / "user=7" / "x.parquet", "parquet", FIRST)
+    (tmp_path / "user=7" / "y.parquet").symlink_to(tmp_path / "user=7" / "x.parquet")
+    source = str(tmp_path / "*" / "*.parquet")
+    assert counted(source) == (3, 3)
+    monkeypatch.setattr("discreet.tables.engines.duckdb.files_of", lambda pattern: sorted(glob.glob(pattern)))  # noqa: PTH207
+    assert counted(source) == (6, 3)
+    monkeypatch.setattr("discreet.tables.engines.duckdb.PLAIN", "hive_partitioning = true")
+    assert counted(source) == (6, 1)
+
+
+def test_the_check_catches_sources_that_are_not_looked_at_again(tmp_path, monkeypatch):
+    unit = dp.Person("user", groups=1, rows=1)
+    session = dp.Session(exported(tmp_path, "parquet", FIRST), name="t", unit=unit, budget=dp.Budget(1e9, 1e-6))
+    columns = {"user": pa.array(REAL), "city": ["a"] * 4, "amount": [1] * 4}
+    pq.write_table(pa.table(columns), tmp_path / "p0.parquet")
+    monkeypatch.setattr(DuckDBEngine, "_check_sources", lambda _: None)
+    assert session.release("SELECT COUNT(*) AS n FROM t", epsilon=1e6)["n"].tolist() == [1]  # four persons are one

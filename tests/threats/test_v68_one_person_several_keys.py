@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidInput, InvalidParameter
 from discreet.tables.engines import DuckDBEngine
 
 UNIT = dp.Person("who", groups=1, rows=1)
@@ -57,6 +57,34 @@ def test_a_collation_that_folds_is_refused(collation):
 def test_the_collation_of_a_whole_connection_is_that_of_its_columns(setting):
     with pytest.raises(InvalidParameter, match="tells persons apart"):
         opened("t", engine=table_of("VARCHAR", f"SET default_collation = '{setting}'"))
+
+
+@pytest.mark.parametrize("scope", ["SESSION", "GLOBAL"])
+@pytest.mark.parametrize("source", ["table", "frame", "file"])
+def test_the_collation_of_a_connection_is_read_where_it_is_set(tmp_path, scope, source):
+    """A cursor does not have the settings of the session that it is taken from."""
+    (tmp_path / "t.csv").write_text("who\na\nA\n", encoding="utf-8")
+    sources = {"table": "t", "frame": pd.DataFrame({"who": ["a", "A"]}), "file": tmp_path / "t.csv"}
+    with pytest.raises(InvalidParameter, match="NOCASE"):
+        opened(sources[source], engine=table_of("VARCHAR", f"SET {scope} default_collation = 'nocase'"))
+
+
+def test_texts_are_compared_byte_by_byte_whatever_the_connection_does():
+    session = opened("t", dp.Row(), engine=table_of("VARCHAR", "SET default_collation = 'nocase'"))
+    found = session.release("SELECT COUNT(*) AS n, COUNT(DISTINCT who) AS d FROM t WHERE who <> 'a'", epsilon=1e6)
+    assert (found["n"].tolist(), found["d"].tolist()) == ([1], [1])
+
+
+def test_a_connection_that_does_not_answer_is_refused():
+    connection = table_of("VARCHAR")
+    connection.execute("BEGIN")
+    with pytest.raises(duckdb.Error):
+        connection.execute("SELECT error('stop')")
+    with pytest.raises(InvalidInput, match="roll its transaction back"):
+        opened("t", engine=connection)
+    connection.close()
+    with pytest.raises(InvalidInput, match="open it"):
+        opened("t", engine=connection)
 
 
 @pytest.mark.parametrize("kind", ["VARCHAR", "VARCHAR COLLATE C", "VARCHAR COLLATE POSIX", 'VARCHAR COLLATE "binary"'])
@@ -161,6 +189,20 @@ def test_objects_that_are_written_in_several_ways_are_refused(name):
 def test_objects_of_one_sort_are_a_key(name):
     values = ALIKE[name]
     assert persons(frame(values)) == sum(not pd.isna(value) for value in values)
+
+
+@pytest.mark.parametrize("values", [[1, "1"], ["1", 1.5], [Decimal("1"), Decimal("1.50")]])
+def test_categories_that_are_written_in_several_ways_are_refused(values):
+    with pytest.raises(InvalidParameter, match="one way"):
+        opened(pd.DataFrame({"who": pd.Series(values).astype("category")}))
+
+
+def test_halves_of_surrogate_pairs_are_no_key():
+    """All are read as one sign, so that several persons would be one, who is bounded as one."""
+    for values in (["x\ud800", "x\udfff", "x?"], ["a", "\udc00"]):
+        with pytest.raises(InvalidParameter, match="surrogate"):
+            opened(frame(values))
+        assert opened(frame(values), dp.Row()).query.table == "t"
 
 
 def test_mixed_objects_may_stand_in_other_columns():

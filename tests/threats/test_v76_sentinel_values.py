@@ -11,12 +11,14 @@ Source: Found by using this library: sentinel values in survey data were counted
 
 from collections import Counter
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 
 import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.errors import InvalidParameter
 from discreet.tables.measures import Sum
 from discreet.tables.typed import Scope
 
@@ -211,6 +213,47 @@ def test_bounds_follow_from_clamped_values_alone():
 
 
 # The checks see both mistakes.
+
+
+DAYS = [date(2026, 1, 31)] * 5 + [date(2026, 2, 1)] * 3
+MARKS = ["2026-01-31", "2026-02-01", "junk", None] * 2
+
+
+def of_days(sql):
+    data = pa.table({"day": DAYS, "mark": pa.array(MARKS, pa.string()), "hours": pa.array(HOURS[:8], pa.int64())})
+    schema = {"hours": dp.Bounds(LOW, HIGH), "mark": dp.Values(["2026-01-31"])}
+    session = dp.Session(data, name="t", schema=schema, unit=dp.Row(), budget=dp.Budget(1e12), threads=1)
+    return session.release(sql, epsilon=1e9)["n"].tolist()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM t WHERE day = CASE WHEN hours > 80 THEN '2026-01-31' END",
+        "SELECT COUNT(*) AS n FROM t WHERE day = mark",
+        "SELECT COUNT(*) AS n FROM t WHERE mark <> day",
+        "SELECT COUNT(*) AS n FROM t WHERE day = COALESCE(mark, '2026-01-31')",
+        "SELECT COUNT(*) AS n FROM t WHERE day >= NULLIF(mark, 'x')",
+    ],
+)
+def test_a_text_that_is_not_written_in_the_query_is_no_day(sql):
+    """What is declared of a column says nothing of what is stored in it."""
+    with pytest.raises(InvalidParameter, match="cast"):
+        of_days(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "truth"),
+    [
+        ("SELECT COUNT(*) AS n FROM t WHERE day = '2026-01-31'", 5),
+        ("SELECT COUNT(*) AS n FROM t WHERE '2026-02-01' = day", 3),
+        ("SELECT COUNT(*) AS n FROM t WHERE day IN ('2026-01-31', '2025-01-01')", 5),
+        ("SELECT COUNT(*) AS n FROM t WHERE day BETWEEN '2026-02-01' AND '2026-02-02'", 3),
+        ("SELECT COUNT(*) AS n FROM t WHERE CAST(day AS VARCHAR) = mark", 3),
+    ],
+)
+def test_days_are_compared_with_what_is_written_or_cast(sql, truth):
+    assert of_days(sql) == [truth]
 
 
 class Clamping(Scope):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import DiscreetError, InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import DuckDB, Stored
 from discreet.tables.engines.engine import Engine, Relation, interruptible
-from discreet.tables.engines.equality import collated_columns, mixed_columns
+from discreet.tables.engines.equality import collated_columns, mixed_columns, usual_collation
 from discreet.tables.engines.files import check_alike, escaped, files_of, header, one_order
-from discreet.tables.engines.parquet import milliseconds
+from discreet.tables.engines.parquet import milliseconds, stored_columns
 from discreet.tables.engines.stopping import stopped_after
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ MOMENTS = {
 LARGEST_OBJECT = 2**27
 """How many bytes one record of a JSON file may have."""
 
+PLAIN = "hive_partitioning = false"
+"""The name of a folder is no column: ``user=7`` would stand in place of what the files in it say."""
+
 DENSE = 2**21
 """So many groups named by whole numbers, over all threads, get places of their own instead of a hash table.
 
@@ -79,10 +82,19 @@ class DuckDBEngine(Engine):
             raise MissingExtra("duckdb", "tables") from None
         self.dialect = DuckDB()
         self._own = connection is None
+        try:
+            self._usual = "" if connection is None else usual_collation(connection)
+        except duckdb.Error:
+            raise InvalidInput(
+                "the DuckDB connection does not answer: roll its transaction back, or open it."
+            ) from None
         self._connection = duckdb.connect() if connection is None else connection.cursor()
+        self._connection.execute("SET SESSION default_collation = ''")  # texts are compared byte by byte
         self._lock = threading.Lock()
         self._held: list[object] = []
         self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._footers: dict[tuple[str, ...], list[tuple[str, str, bool]]] = {}
+        self._tables: dict[str, tuple[list[tuple[str, str]], dict[str, str]]] = {}
         self._unread: set[str] = set()
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("SET enable_progress_bar = true")  # without it nothing tells how far a query is
@@ -113,15 +125,18 @@ class DuckDBEngine(Engine):
             with interruptible():
                 if isinstance(source, str | Path):
                     sql = self._file(source, declared)
-                    alike = {} if self._own else collated_columns(self._connection, sql)
+                    alike = {} if self._own else collated_columns(self._connection, sql, self._usual)
+                    if sql.startswith('"'):
+                        self._tables[sql] = self._described(sql)
                 else:
                     view = f"discreet_{len(self._held)}_{name}"
                     self._held.append(source)
                     arrow = self._arrow(source)
                     self._connection.register(view, arrow)
-                    if type(source).__module__.partition(".")[0] == "pandas":
-                        alike = mixed_columns(source)
                     sql = self.dialect.identifier(view)
+                    alike = {} if self._own else collated_columns(self._connection, sql, self._usual)
+                    if type(source).__module__.partition(".")[0] == "pandas":
+                        alike |= mixed_columns(source)
                 sql = self._timed(sql)
                 described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
                 columns = {str(row[0]): _stored(str(row[1])) for row in described}
@@ -166,13 +181,15 @@ class DuckDBEngine(Engine):
 
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result; one query at a time."""
-        self._check_headers()
         with self._lock, stopped_after(seconds, self.interrupt), interruptible():
+            self._check_sources()
             try:
-                return self._connection.execute(sql).to_arrow_table()
+                answer = self._connection.execute(sql).to_arrow_table()
             except RuntimeError:  # Ctrl-C; without this the query goes on, and the next one waits for it
                 self._connection.interrupt()
                 raise
+            self._check_sources()  # they may have changed while the rows were read
+            return answer
 
     def interrupt(self) -> None:
         """Stop the query that runs."""
@@ -199,12 +216,14 @@ class DuckDBEngine(Engine):
                 f"{text} is not a Parquet, CSV or JSON file. Give a path with such an ending, a frame, an Arrow table, "
                 "or a table of a database."
             )
-        found = files_of(text)
+        found = files_of(source)
         if ending in (".parquet", ".pq"):
             if len(found) > 1:
                 check_alike({path: self._columns(path) for path in found})
-            self._unread = milliseconds(self._connection, [escaped(path) for path in found])
-            return f"read_parquet({self._listed(found)})"
+            files = tuple(escaped(path) for path in found)
+            self._footers[files] = stored_columns(self._connection, files)
+            self._unread = milliseconds(self._footers[files])
+            return f"read_parquet({self._listed(found)}, {PLAIN})"
         if ending in (".csv", ".tsv"):
             return self._separated(found, "," if ending == ".csv" else "\t")
         if not declared:
@@ -212,12 +231,12 @@ class DuckDBEngine(Engine):
         lines = "array" if ending == ".json" else "newline_delimited"
         columns, skip = self._texts(declared), str(ending != ".json").lower()
         size = f"maximum_object_size = {LARGEST_OBJECT}"
-        options = f"format = '{lines}', records = true, ignore_errors = {skip}, {size}"
+        options = f"format = '{lines}', records = true, ignore_errors = {skip}, {size}, {PLAIN}"
         return f"read_json({self._listed(found)}, {options}, columns = {columns})"
 
     def _columns(self, path: str) -> dict[str, str]:
         """Return the names and types of the columns of a Parquet file itself."""
-        one = f"read_parquet({self._listed([path])}, hive_partitioning = false)"
+        one = f"read_parquet({self._listed([path])}, {PLAIN})"
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {one}").fetchall()
         return {str(row[0]): str(row[1]) for row in described}
 
@@ -228,7 +247,7 @@ class DuckDBEngine(Engine):
         self._headers |= {path: (comma, names) for path, names in headers.items()}
         options = (
             f"auto_detect = false, header = true, delim = '{comma}', quote = '\"', escape = '\"', "
-            "strict_mode = false, parallel = false, ignore_errors = true"
+            f"strict_mode = false, parallel = false, ignore_errors = true, {PLAIN}"
         )
         parts = [
             f"read_csv({self._listed(paths)}, {options}, columns = {self._texts(names)})"
@@ -238,11 +257,20 @@ class DuckDBEngine(Engine):
             return parts[0]
         return f"({' UNION ALL BY NAME '.join(f'SELECT * FROM {part}' for part in parts)})"
 
-    def _check_headers(self) -> None:
-        """Refuse CSV files whose first line is another than when they were opened: columns would be mixed up."""
+    def _check_sources(self) -> None:
+        """Refuse sources whose columns are others than when they were opened: they would be mixed up, or rounded."""
         for path, (comma, names) in self._headers.items():
             if header(path, comma) != names:
                 raise InvalidInput(f"the first line of {path} has changed. Open a new session.")
+        if any(stored_columns(self._connection, files) != told for files, told in self._footers.items()):
+            raise InvalidInput("the columns of a Parquet file have changed. Open a new session.")
+        if any(self._described(sql) != told for sql, told in self._tables.items()):
+            raise InvalidInput("the columns of a table have changed. Open a new session.")
+
+    def _described(self, sql: str) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        """Return names, types and collations that fold of one of DuckDB's own tables."""
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
+        return [(str(row[0]), str(row[1])) for row in described], collated_columns(self._connection, sql, self._usual)
 
     def _listed(self, paths: Sequence[str]) -> str:
         return f"[{', '.join(self.dialect.string(escaped(path)) for path in paths)}]"

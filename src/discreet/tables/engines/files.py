@@ -7,6 +7,8 @@ another column, and a column that only some files have would be missing in the o
 import csv
 import glob
 import gzip
+import re
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,20 +18,38 @@ __all__ = ["UnlikeFiles", "check_alike", "escaped", "files_of", "header", "one_o
 
 LONGEST_HEADER = 1_000_000
 
+NAME = r'(?:"(?:[^"]|"")*"|[^"{comma}\r\n]*)'
+WHOLE_NAMES = {comma: re.compile(f"{NAME}(?:{{comma}}{NAME})*[\\r\\n]*".format(comma=comma)) for comma in (",", "\t")}
+"""A first line in which quotation marks stand around whole names: of another one, each reader makes other columns."""
+
 
 class UnlikeFiles(InvalidParameter):
     """Files of one table that have different columns; names may be values of a file without a header, and stay here."""
 
 
-def files_of(pattern: str) -> list[str]:
-    """Return the files that a path or a pattern names, in order; files that are added later belong to no table."""
-    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207  a pattern may be absolute
+def files_of(source: str | Path) -> list[str]:
+    """Return the files that a path or a pattern names, each once; files that are added later belong to no table.
+
+    A ``Path`` of a file that exists is that file, whatever is in its name. A pattern may reach a file in several ways,
+    twice through ``**`` or by a link: its rows are there once. Paths are absolute, so that nobody reads ``~`` or the
+    working folder in another way.
+    """
+    pattern = str(source)
+    if isinstance(source, Path) and source.exists():
+        pattern = escaped(pattern)
+    found: dict[tuple[int, int], str] = {}
+    for path in sorted(set(glob.glob(pattern, recursive=True))):  # noqa: PTH207  a pattern may be absolute
+        try:
+            told = Path(path).stat()
+        except OSError:
+            raise InvalidParameter(f"{path} cannot be read. Where it is a link, it leads nowhere.") from None
+        if stat.S_ISDIR(told.st_mode):
+            ending = "".join(Path(pattern).suffixes[-1:])
+            raise InvalidParameter(f"{path} is a folder. Name the files in it: {path}/*{ending}")
+        found.setdefault((told.st_dev, told.st_ino), str(Path(path).absolute()))
     if not found:
-        raise InvalidParameter(f"there is no file {pattern}.")
-    if folders := [one for one in found if Path(one).is_dir()]:
-        ending = "".join(Path(pattern).suffixes[-1:])
-        raise InvalidParameter(f"{folders[0]} is a folder. Name the files in it: {folders[0]}/*{ending}")
-    return found
+        raise InvalidParameter(f"there is no file {source}.")
+    return list(found.values())
 
 
 def escaped(path: str) -> str:
@@ -51,9 +71,16 @@ def header(path: str, comma: str) -> tuple[str, ...]:
             if path.endswith(".gz")
             else Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as lines
         ):
-            names = next(csv.reader([lines.readline(LONGEST_HEADER)], delimiter=comma, strict=True), [])
+            line = lines.readline(LONGEST_HEADER)
+            names = next(csv.reader([line], delimiter=comma, strict=True), [])
     except (OSError, EOFError, csv.Error):
         raise InvalidParameter(f"{path} cannot be read as a CSV file.") from None
+    if "\0" in line or "\N{REPLACEMENT CHARACTER}" in line:
+        raise InvalidParameter(
+            f"the first line of {path} is no text in UTF-8. Write the file in UTF-8; a compressed one ends in .csv.gz."
+        )
+    if WHOLE_NAMES[comma].fullmatch(line) is None:
+        raise InvalidParameter(f"in the first line of {path}, quotation marks stand around whole names alone.")
     if not names or len({name.casefold() for name in names}) < len(names) or not all(names):
         raise InvalidParameter(f"the first line of {path} must name every column once, in whatever case.")
     return tuple(names)

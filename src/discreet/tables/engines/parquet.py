@@ -1,14 +1,19 @@
 """What the metadata of Parquet files says of their columns, where DuckDB would find out only from the rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from discreet.errors import InvalidParameter
 
-__all__ = ["milliseconds"]
+__all__ = ["milliseconds", "stored_columns"]
 
 
-def milliseconds(connection: Any, files: Sequence[str]) -> set[str]:  # noqa: ANN401  of DuckDB
+def stored_columns(connection: Any, files: Sequence[str]) -> list[tuple[str, str, bool]]:  # noqa: ANN401  of DuckDB
+    """Return every column of every file: its name, its type, and whether it holds timestamps in milliseconds."""
+    return list(_columns(connection, files))
+
+
+def milliseconds(columns: Iterable[tuple[str, str, bool]]) -> set[str]:
     """Return the columns of timestamps in milliseconds, whose conversion to microseconds fails far from today.
 
     Files that store a column differently are refused: DuckDB turns all into the type of the first file while it reads,
@@ -16,7 +21,7 @@ def milliseconds(connection: Any, files: Sequence[str]) -> set[str]:  # noqa: AN
     """
     types: dict[str, str] = {}
     found = set()
-    for name, stored, slow in _columns(connection, files):
+    for name, stored, slow in columns:
         if types.setdefault(name, stored) != stored:
             raise InvalidParameter(
                 f"the files store the column {name} in different types. Write all files with the same types."

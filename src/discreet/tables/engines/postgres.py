@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InvalidParameter, MissingExtra
+from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.dialects import PostgreSQL, Stored
 from discreet.tables.engines.engine import Engine, Relation, interruptible
 from discreet.tables.engines.equality import folding
@@ -109,6 +109,7 @@ class PostgresEngine(Engine):
         self._url: str | None = None
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._lock = threading.RLock()
+        self._tables: dict[str, list[tuple[Any, ...]]] = {}
 
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
         """Look a table up in the catalogue."""
@@ -128,6 +129,7 @@ class PostgresEngine(Engine):
                 raise InvalidParameter(f"the database has no table {table.table}. Write it as schema.table.")
             columns = cursor.execute(COLUMNS, (found[0],)).fetchall()
         sql = f"{self.dialect.identifier(found[1])}.{self.dialect.identifier(found[2])}"
+        self._tables[sql] = columns
         stored = {column: _stored(*types) for column, *types, _ in columns}
         return Relation(sql, stored, _alike((column, kind, collation) for column, kind, _, _, collation in columns))
 
@@ -140,8 +142,19 @@ class PostgresEngine(Engine):
         settings = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(chosen))
         with self._lock, interruptible(), self._open().transaction(), self._open().cursor() as cursor:
             cursor.execute(f"SELECT {settings}", [word for pair in chosen.items() for word in pair])
+            self._check_tables(cursor)
             cursor.execute(sql.encode(), binary=True)
-            return _table(cursor)
+            answer = _table(cursor)
+        with self._lock, interruptible(), self._open().transaction(), self._open().cursor() as cursor:
+            self._check_tables(cursor)  # a transaction sees the catalogue as it was when it began
+        return answer
+
+    def _check_tables(self, cursor: "psycopg.Cursor[tuple[Any, ...]]") -> None:
+        """Refuse tables whose columns are others than when they were opened: values would be read in another type."""
+        for sql, columns in self._tables.items():
+            found = cursor.execute("SELECT pg_catalog.to_regclass(%s)::pg_catalog.oid", (sql,)).fetchone()
+            if cursor.execute(COLUMNS, found).fetchall() != columns:
+                raise InvalidInput("the columns of a table have changed. Open a new session.")
 
     def close(self) -> None:
         """Close the connection, when nobody uses it any more."""

@@ -91,13 +91,21 @@ def alike(scope: Scope, arguments: Sequence[Typed], name: str) -> tuple[Typed, T
     if a.numeric and b.numeric:
         return scope.as_double(a), scope.as_double(b)
     for x, y, turned in ((a, b, False), (b, a, True)):
-        if y.kind == "str" and y.domain is not None and len(y.domain) == 1 and x.kind in ("date", "timestamp"):
-            z = moment(scope, str(y.domain[0]), x.kind)
+        if x.kind in ("date", "timestamp") and (text := _constant_text(scope, y)) is not None:
+            z = moment(scope, text, x.kind)
             return (z, x) if turned else (x, z)
         if (x.kind, y.kind) == ("timestamp", "date"):
             z = replace(y, kind="timestamp", sql=f"CAST({y.sql} AS TIMESTAMP)", domain=None, origin=None)
             return (z, x) if turned else (x, z)
     raise InvalidParameter(f"{name} compares values of one type, got {a.kind} and {b.kind}. Use .cast().")
+
+
+def _constant_text(scope: Scope, x: Typed) -> str | None:
+    """Return the text that is written in the query; one that a column or a choice may have is not the same."""
+    for value in x.domain or ():
+        if isinstance(value, str) and not x.nullable and x.sql == scope.dialect.constant(value, "str"):
+            return value
+    return None
 
 
 def moment(scope: Scope, text: str, kind: Kind) -> Typed:
