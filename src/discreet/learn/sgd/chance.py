@@ -1,5 +1,6 @@
 """The random numbers of a model and a loop: put back, so that two passes draw the same ones."""
 
+import pickle
 import random
 from collections.abc import Iterable
 from typing import Any
@@ -35,6 +36,11 @@ class Chance:
     def restore(self) -> None:
         """Go back to the very beginning."""
         self._put(self._start)
+
+    def used(self) -> bytes:
+        """Return what tells whether as many numbers were drawn in two passes, but for torch's global generators."""
+        rest = self._states()[2:]
+        return pickle.dumps([state.tolist() if isinstance(state, torch.Tensor) else state for state in rest])
 
     def _states(self) -> list[Any]:
         started = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
