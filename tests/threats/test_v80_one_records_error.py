@@ -18,7 +18,7 @@ from torch.nn import functional
 from torch.overrides import _get_current_function_mode_stack
 
 from discreet.accounting import Budget
-from discreet.errors import ReleaseFailed
+from discreet.errors import InvalidParameter, ReleaseFailed
 from discreet.learn.sgd import private, train
 
 SECRET = 7_654_321
@@ -204,3 +204,91 @@ def test_torchs_own_words_are_caught():
     hidden = ReleaseFailed()
     hidden.__context__ = IndexError(SECRET)
     assert not shows_nothing(hidden)
+
+
+def left_out(parts):
+    """Records are selected by a mask, so that a layer gets fewer than there are in the batch."""
+    for x, y in parts.batches:
+        keep = y != -100  
+        functional.cross_entropy(parts.model(x[keep]), y[keep]).backward()
+        parts.optimizer.step()
+
+
+def skipped(parts):
+    for x, y in parts.batches:
+        found = functional.cross_entropy(parts.model(x), y)
+        if float(x.max()) > 100:
+            continue
+        found.backward()
+        parts.optimizer.step()
+
+
+def without_backward(parts):
+    for x, y in parts.batches:
+        found = functional.cross_entropy(parts.model(x), y)
+        if float(x.max()) < 100:
+            found.backward()
+        parts.optimizer.step()
+
+
+class Counting(Asking):
+    """A buffer is written where there is an outlier."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("outliers", torch.zeros(()))
+
+    def forward(self, x):
+        if float(x.max()) > 100:
+            self.outliers.add_(1)
+        return self.layer(x)
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, other=None):
+        return x * self.scale if other is None else x * self.scale * other
+
+
+class Calling(Asking):
+    """A layer is called in another way where there is an outlier."""
+
+    def __init__(self):
+        super().__init__()
+        self.scaled = Scaled()
+
+    def forward(self, x):
+        return self.layer(self.scaled(x, torch.ones(3)) if float(x.max()) > 100 else self.scaled(x))
+
+
+OWN_WORDS = {
+    "selected rows": (lambda: nn.Linear(3, 2), lambda: label(-100), left_out),
+    "a step left out": (lambda: nn.Linear(3, 2), large, skipped),
+    "no backward pass": (lambda: nn.Linear(3, 2), large, without_backward),
+    "a buffer": (Counting, large, own_loop),
+    "a buffer, by train": (Counting, large, by_train),
+    "a way of calling": (Calling, large, own_loop),
+    "a way of calling, by train": (Calling, large, by_train),
+}
+
+
+@pytest.mark.parametrize("name", OWN_WORDS)
+def test_this_librarys_own_words_about_a_batch_are_hidden(name, caplog):
+    build, data, run = OWN_WORDS[name]
+    model, options = build(), {"records": 8, "batch": 8, "steps": 1, "noise_multiplier": 1, "sampling": "passes"}
+    parts = private(model, torch.optim.SGD(model.parameters(), lr=0.1), data(), **options)
+    with caplog.at_level(logging.ERROR, "discreet.curator"):
+        assert shows_nothing(error_of(run, parts))
+    assert any(record.exc_info for record in caplog.records)
+    assert parts.run.started == 1
+
+
+def test_mistakes_that_no_record_makes_keep_their_words():
+    parts = begun("label", probe=False)
+    with pytest.raises(InvalidParameter, match="no batch"):
+        parts.optimizer.step()
+    with pytest.raises(InvalidParameter, match="closure"):
+        parts.optimizer.step(lambda: 0.0)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.contributions import Contribution
+from discreet.learn.sgd.failures import in_fixed_words
 from discreet.learn.sgd.following import Following
 from discreet.learn.sgd.watch import Watch
 
@@ -51,6 +52,7 @@ class Book:
 
         self.model = model
         self.examples: int | None = None
+        self.guarded = False  # whether the open batch holds private records
         self.notes: dict[Tensor, list[Contribution]] = {}
         self.anchor = torch.zeros((), requires_grad=True)
         self.names: dict[Tensor, str] = {
@@ -193,7 +195,11 @@ class Recorded:
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401  whatever the layer takes and gives
         """Run the layer."""
-        return self.kept(*args, **options) if self.book.recording else self.plain(*args, **options)
+        if not self.book.recording:
+            return self.plain(*args, **options)
+        if self.book.guarded:
+            return in_fixed_words(self.kept, *args, **options)
+        return self.kept(*args, **options)
 
     def restore(self) -> None:
         """Give the layer back what it had."""

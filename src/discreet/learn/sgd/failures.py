@@ -1,6 +1,7 @@
 """What fails while private records are looked at: one error of fixed words, and the details in the curator's log.
 
 Which record has a label out of range, or makes a data set raise, is as private as the records; torch's words tell it.
+So do this library's own words about a batch: which one fails, and that one does, depends on the records in it.
 Errors on made-up records are not private: they are shown as they are.
 """
 
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
 
-from discreet.errors import DiscreetError, ReleaseFailed
+from discreet.errors import ReleaseFailed
 
 __all__ = ["Guard", "enter", "in_fixed_words", "leave"]
 
@@ -23,7 +24,7 @@ T = TypeVar("T")
 def in_fixed_words(
     function: Callable[..., T],
     *args: Any,  # noqa: ANN401  what the function takes
-    shown: tuple[type[Exception], ...] = (DiscreetError,),
+    shown: tuple[type[Exception], ...] = (ReleaseFailed,),
     **options: Any,  # noqa: ANN401
 ) -> T:
     """Return what a function gives; whatever it raises, but for what may be ``shown``, becomes one error.
