@@ -20,6 +20,7 @@ from torch.overrides import _get_current_function_mode_stack
 from discreet.accounting import Budget
 from discreet.errors import InvalidParameter, ReleaseFailed
 from discreet.learn.sgd import private, train
+from discreet.learn.sgd.failures import FORM
 
 SECRET = 7_654_321
 
@@ -209,7 +210,7 @@ def test_torchs_own_words_are_caught():
 def left_out(parts):
     """Records are selected by a mask, so that a layer gets fewer than there are in the batch."""
     for x, y in parts.batches:
-        keep = y != -100  
+        keep = y != -100
         functional.cross_entropy(parts.model(x[keep]), y[keep]).backward()
         parts.optimizer.step()
 
@@ -292,3 +293,46 @@ def test_mistakes_that_no_record_makes_keep_their_words():
         parts.optimizer.step()
     with pytest.raises(InvalidParameter, match="closure"):
         parts.optimizer.step(lambda: 0.0)
+
+
+class Wide(torch.utils.data.Dataset):
+    """Records whose first is as wide, and of as many numbers for its label, as it likes."""
+
+    def __init__(self, width, kind=torch.float32):
+        self.width, self.kind = width, kind
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, place):
+        return torch.zeros(self.width if place == 0 else 3, dtype=self.kind), place % 2
+
+
+def of_form(data, **options):
+    model = nn.Linear(3, 2)
+    given = {"records": 8, "batch": 8, "steps": 1, "noise_multiplier": 1} | options
+    return private(model, torch.optim.SGD(model.parameters(), lr=0.1), data, **given)
+
+
+@pytest.mark.parametrize("run", [own_loop, by_train])
+def test_errors_on_made_up_records_tell_nothing_of_the_first_records_form(run, caplog):
+    found = []
+    for data in (Wide(17), Wide(4711), Wide(3, torch.float64)):
+        with caplog.at_level(logging.ERROR, "discreet.curator"):
+            found.append(error_of(run, of_form(data)))
+    assert {(type(error), str(error)) for error in found} == {(InvalidParameter, FORM)}
+    assert all(error.__cause__ is None and error.__context__ is None for error in found)
+    assert any("4711" in str(record.exc_info[1]) for record in caplog.records)
+
+
+@pytest.mark.parametrize("run", [own_loop, by_train])
+def test_an_example_of_another_form_is_refused_without_telling_the_records_form(run):
+    example = torch.rand(4, 3), torch.tensor([0, 1, 0, 1])
+    found = [error_of(run, of_form(Wide(width), example=example)) for width in (17, 4711)]
+    assert len({str(error) for error in found}) == 1
+    assert "form of the records" in str(found[0])
+
+
+def test_errors_on_an_example_are_shown():
+    wide = of_form(Wide(17), example=(torch.rand(4, 17), torch.tensor([0, 1, 0, 1])))
+    assert "cannot be multiplied" in str(error_of(own_loop, wide))

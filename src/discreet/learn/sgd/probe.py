@@ -13,12 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn.modules import module as modules
+from torch.overrides import TorchFunctionMode
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.chance import Chance
 from discreet.learn.sgd.counting import Draws, refuse_counts
 from discreet.learn.sgd.coupling import Notes, alive, moved, spread
-from discreet.learn.sgd.failures import enter, leave
+from discreet.learn.sgd.failures import Guard, enter, leave
 from discreet.learn.sgd.made_up import Choices, MadeUp
 from discreet.learn.sgd.run import Run
 from discreet.learn.sgd.state import Kept, kept
@@ -69,6 +70,8 @@ class Probe:
         self.turn = 0
         self.choices = Choices()
         self.made: set[str] = set()
+        self.guard = Guard(made_up=True)
+        self.guard.on = (lambda: run.mask is not None) if made_up.of_private else None
 
     def due(self, step: int) -> bool:
         """Tell whether there is to be a look before a step."""
@@ -179,7 +182,9 @@ class _Look:
         self.chance.again()
         run.open_made_up(count, probe.device)
         probe.choices.watch(batch)
-        modes = [probe.choices] if watched is None else [probe.choices, watched]
+        modes: list[TorchFunctionMode] = [probe.guard, probe.choices]
+        if watched is not None:
+            modes.append(watched)
         for mode in modes:
             enter(mode)
         self.draws = watched
