@@ -234,6 +234,7 @@ COUNTED = {
     "sum over a constant": lambda model, x, y: (model(x) - y[:, None]).square().sum() / 16,
     "times the rows": counts(1),
     "times a root of the rows": counts(0.5),
+    "a layer for many": lambda model, x, y: model.last(model.first(x)).mean() if len(x) > 6 else model.first(x).mean(),
     "stratified": lambda model, x, y: (
         model(x) * torch.sin(6 * (torch.rand(1) + torch.arange(len(x)) / len(x)))[:, None]
     ).mean(),

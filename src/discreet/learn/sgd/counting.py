@@ -137,8 +137,9 @@ def refuse_counts(few: Notes, less: Draws, many: Notes, more: Draws, reduction: 
         apart = length = 0.0
         for parameter in few:
             one, two = _of(few[parameter], row), _of(many[parameter], row)
+            one = torch.zeros_like(two) if one is None and two is not None else one
+            two = torch.zeros_like(one) if two is None and one is not None else two
             if one is None or two is None:
-                apart += 0.0 if one is two is None else float((one if two is None else two).square().sum())
                 continue
             if reduction == "mean":
                 one, two = one * less.few, two * more.few
