@@ -3,9 +3,9 @@
 A label out of range, an assert in a data set or a record of another shape made torch or the data set raise an error of
 its own: which one it was, and often the value, was shown to whoever ran the training.
 
-Defence: while private records are looked at, whatever fails becomes one error of fixed words with no other behind it;
-the details go to the curator's log, and the step stays charged. Made-up records go through a loop first, and errors on
-those are shown as they are.
+Defence: while private records are looked at, whatever fails becomes one error of fixed words with no other behind it,
+this library's own refusals among them; the details go to the curator's log, and the step stays charged. Made-up records
+go through a loop first, and errors on those are shown as they are, unless their form is that of a private record.
 Source: Found by using this library: a label out of range, a data set that asserts.
 """
 
