@@ -9,6 +9,7 @@ streams are refused, and so is a step on a batch that was not drawn here. The ra
 Source: Opacus issue 813.
 """
 
+import logging
 import warnings
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy.stats import binom
 from torch import nn
 from torch.utils import data as loading
 
-from discreet.errors import InvalidParameter, NotPrivateWarning
+from discreet.errors import InvalidParameter, NotPrivateWarning, ReleaseFailed
 from discreet.learn.sgd import Training, private
 from discreet.learn.sgd.sampling import Sampler
 from discreet.testing import seeded
@@ -82,11 +83,12 @@ def test_a_batch_that_was_not_drawn_here_is_refused():
     assert parts.run.started == 0
 
 
-def test_a_batch_of_another_size_is_refused_while_one_is_open():
+def test_a_batch_of_another_size_is_refused_while_one_is_open(caplog):
     parts = parts_of(SET)
     next(parts.batches.step())
-    with pytest.raises(InvalidParameter, match="examples of the batch"):
+    with caplog.at_level(logging.ERROR, "discreet.curator"), pytest.raises(ReleaseFailed):
         parts.model(torch.zeros(37, 3)).mean().backward()
+    assert "examples of the batch" in str(caplog.records[-1].exc_info[1])
 
 
 @pytest.mark.parametrize("present", [5, RECORDS, 3 * RECORDS])

@@ -157,6 +157,7 @@ def test_a_training_goes_on_in_one_process():
         batch=8,
         noise_multiplier=1,
         steps=3,
+        probe=False,  # the first batch is one of private records
     )
     x, y = next(iter(parts.batches))
     torch.nn.functional.mse_loss(parts.model(x), y).backward()

@@ -3,9 +3,9 @@
 A label out of range, an assert in a data set or a record of another shape made torch or the data set raise an error of
 its own: which one it was, and often the value, was shown to whoever ran the training.
 
-Defence: while private records are looked at, whatever fails becomes one error of fixed words with no other behind it;
-the details go to the curator's log, and the step stays charged. Made-up records go through a loop first, and errors on
-those are shown as they are.
+Defence: while private records are looked at, whatever fails becomes one error of fixed words with no other behind it,
+this library's own refusals among them; the details go to the curator's log, and the step stays charged. Made-up records
+go through a loop first, and errors on those are shown as they are, unless their form is that of a private record.
 Source: Found by using this library: a label out of range, a data set that asserts.
 """
 
@@ -18,8 +18,9 @@ from torch.nn import functional
 from torch.overrides import _get_current_function_mode_stack
 
 from discreet.accounting import Budget
-from discreet.errors import ReleaseFailed
+from discreet.errors import InvalidParameter, ReleaseFailed
 from discreet.learn.sgd import private, train
+from discreet.learn.sgd.failures import FORM
 
 SECRET = 7_654_321
 
@@ -204,3 +205,134 @@ def test_torchs_own_words_are_caught():
     hidden = ReleaseFailed()
     hidden.__context__ = IndexError(SECRET)
     assert not shows_nothing(hidden)
+
+
+def left_out(parts):
+    """Records are selected by a mask, so that a layer gets fewer than there are in the batch."""
+    for x, y in parts.batches:
+        keep = y != -100
+        functional.cross_entropy(parts.model(x[keep]), y[keep]).backward()
+        parts.optimizer.step()
+
+
+def skipped(parts):
+    for x, y in parts.batches:
+        found = functional.cross_entropy(parts.model(x), y)
+        if float(x.max()) > 100:
+            continue
+        found.backward()
+        parts.optimizer.step()
+
+
+def without_backward(parts):
+    for x, y in parts.batches:
+        found = functional.cross_entropy(parts.model(x), y)
+        if float(x.max()) < 100:
+            found.backward()
+        parts.optimizer.step()
+
+
+class Counting(Asking):
+    """A buffer is written where there is an outlier."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("outliers", torch.zeros(()))
+
+    def forward(self, x):
+        if float(x.max()) > 100:
+            self.outliers.add_(1)
+        return self.layer(x)
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, other=None):
+        return x * self.scale if other is None else x * self.scale * other
+
+
+class Calling(Asking):
+    """A layer is called in another way where there is an outlier."""
+
+    def __init__(self):
+        super().__init__()
+        self.scaled = Scaled()
+
+    def forward(self, x):
+        return self.layer(self.scaled(x, torch.ones(3)) if float(x.max()) > 100 else self.scaled(x))
+
+
+OWN_WORDS = {
+    "selected rows": (lambda: nn.Linear(3, 2), lambda: label(-100), left_out),
+    "a step left out": (lambda: nn.Linear(3, 2), large, skipped),
+    "no backward pass": (lambda: nn.Linear(3, 2), large, without_backward),
+    "a buffer": (Counting, large, own_loop),
+    "a buffer, by train": (Counting, large, by_train),
+    "a way of calling": (Calling, large, own_loop),
+    "a way of calling, by train": (Calling, large, by_train),
+}
+
+
+@pytest.mark.parametrize("name", OWN_WORDS)
+def test_this_librarys_own_words_about_a_batch_are_hidden(name, caplog):
+    build, data, run = OWN_WORDS[name]
+    model, options = build(), {"records": 8, "batch": 8, "steps": 1, "noise_multiplier": 1, "sampling": "passes"}
+    parts = private(model, torch.optim.SGD(model.parameters(), lr=0.1), data(), **options)
+    with caplog.at_level(logging.ERROR, "discreet.curator"):
+        assert shows_nothing(error_of(run, parts))
+    assert any(record.exc_info for record in caplog.records)
+    assert parts.run.started == 1
+
+
+def test_mistakes_that_no_record_makes_keep_their_words():
+    parts = begun("label", probe=False)
+    with pytest.raises(InvalidParameter, match="no batch"):
+        parts.optimizer.step()
+    with pytest.raises(InvalidParameter, match="closure"):
+        parts.optimizer.step(lambda: 0.0)
+
+
+class Wide(torch.utils.data.Dataset):
+    """Records whose first is as wide, and of as many numbers for its label, as it likes."""
+
+    def __init__(self, width, kind=torch.float32):
+        self.width, self.kind = width, kind
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, place):
+        return torch.zeros(self.width if place == 0 else 3, dtype=self.kind), place % 2
+
+
+def of_form(data, **options):
+    model = nn.Linear(3, 2)
+    given = {"records": 8, "batch": 8, "steps": 1, "noise_multiplier": 1} | options
+    return private(model, torch.optim.SGD(model.parameters(), lr=0.1), data, **given)
+
+
+@pytest.mark.parametrize("run", [own_loop, by_train])
+def test_errors_on_made_up_records_tell_nothing_of_the_first_records_form(run, caplog):
+    found = []
+    for data in (Wide(17), Wide(4711), Wide(3, torch.float64)):
+        with caplog.at_level(logging.ERROR, "discreet.curator"):
+            found.append(error_of(run, of_form(data)))
+    assert {(type(error), str(error)) for error in found} == {(InvalidParameter, FORM)}
+    assert all(error.__cause__ is None and error.__context__ is None for error in found)
+    assert any("4711" in str(record.exc_info[1]) for record in caplog.records)
+
+
+@pytest.mark.parametrize("run", [own_loop, by_train])
+def test_an_example_of_another_form_is_refused_without_telling_the_records_form(run):
+    example = torch.rand(4, 3), torch.tensor([0, 1, 0, 1])
+    found = [error_of(run, of_form(Wide(width), example=example)) for width in (17, 4711)]
+    assert len({str(error) for error in found}) == 1
+    assert "form of the records" in str(found[0])
+
+
+def test_errors_on_an_example_are_shown():
+    wide = of_form(Wide(17), example=(torch.rand(4, 17), torch.tensor([0, 1, 0, 1])))
+    assert "cannot be multiplied" in str(error_of(own_loop, wide))

@@ -27,7 +27,8 @@ class Batches:
 
     Before the first step, and again at times, some batches hold made-up records, to see what the model and the loop do
     with them (see ``discreet.learn.sgd.probe``). They are answered like any other; no step is taken, none counts, and
-    ``optimizer.moved`` is false. Errors of torch on private records are raised in fixed words.
+    ``optimizer.moved`` is false. Errors of torch and of this library on private records are raised in fixed
+    words.
     """
 
     def __init__(
@@ -75,10 +76,14 @@ class Batches:
             finally:
                 self.guard.on = None
                 leave(self.guard)
-            if self.run.mask is not None:
-                self.run.book.examples = None
-                self.run.mask = None
-                raise InvalidParameter(LEFT)
+            in_fixed_words(self._answered)
+
+    def _answered(self) -> None:
+        """Refuse a batch that was left without its step: whether it was may depend on what it holds."""
+        if self.run.mask is not None:
+            self.run.book.examples = None
+            self.run.mask = None
+            raise InvalidParameter(LEFT)
 
     def _is_open(self) -> bool:
         """Tell whether a batch waits for its step."""

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.contributions import Contribution
+from discreet.learn.sgd.failures import in_fixed_words
 from discreet.learn.sgd.following import Following
 from discreet.learn.sgd.watch import Watch
 
@@ -52,6 +53,7 @@ class Book:
 
         self.model = model
         self.examples: int | None = None
+        self.guarded = False  # whether the open batch holds private records
         self.notes: dict[Tensor, list[Contribution]] = {}
         self.anchor = torch.zeros((), requires_grad=True)
         self.names: dict[Tensor, str] = {
@@ -203,6 +205,8 @@ class Recorded:
             return self.plain(*args, **options)
         if options and self.named is not None:
             args, options = self.named.bind(*args, **options).args, {}
+        if self.book.guarded:
+            return in_fixed_words(self.kept, *args, **options)
         return self.kept(*args, **options)
 
     def restore(self) -> None:

@@ -36,6 +36,10 @@ class Chance:
         """Go back to the very beginning."""
         self._put(self._start)
 
+    def used(self) -> object:
+        """Return what tells whether as many numbers were drawn in two passes, but for torch's global generators."""
+        return _plain(self._states()[2:])
+
     def _states(self) -> list[Any]:
         started = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
         devices = torch.cuda.get_rng_state_all() if started else None
@@ -62,3 +66,12 @@ def _state(generator: Any) -> Any:  # noqa: ANN401  torch's, numpy's or Python's
     if isinstance(generator, torch.Generator):
         return generator.get_state()
     return generator.bit_generator.state if isinstance(generator, np.random.Generator) else generator.getstate()
+
+
+def _plain(state: Any) -> Any:  # noqa: ANN401  what generators give
+    """Return a state in values that can be compared."""
+    if isinstance(state, torch.Tensor | np.ndarray):
+        return state.tolist()
+    if isinstance(state, dict):
+        return {name: _plain(value) for name, value in state.items()}
+    return [_plain(value) for value in state] if isinstance(state, list | tuple) else state

@@ -13,7 +13,7 @@ from discreet.errors import InvalidParameter
 from discreet.learn.sgd.contributions import Chosen, Contribution, Outer
 from discreet.learn.sgd.layers.convolution import Patches
 
-__all__ = ["Notes", "alive", "moved", "spread"]
+__all__ = ["Notes", "alive", "coarsest", "moved", "spread"]
 
 Notes = Mapping[Tensor, Sequence[Contribution]]
 
@@ -56,6 +56,12 @@ def alive(notes: Notes) -> bool:
     """Tell whether any gradient is finite and not 0, so that a change could be seen."""
     gradients = (_rows(part)[-1] for parts in notes.values() for part in parts)
     return any(bool((torch.isfinite(part.detach()) & (part.detach() != 0)).any()) for part in gradients)
+
+
+def coarsest(notes: Notes) -> float:
+    """Return the largest share by which rounding to a type of what was noted may change a number."""
+    tensors = (tensor for parts in notes.values() for part in parts for tensor in _rows(part))
+    return max((torch.finfo(tensor.dtype).eps for tensor in tensors if tensor.is_floating_point()), default=0.0)
 
 
 def _pairs(one: Notes, two: Notes) -> list[tuple[Tensor, Tensor]]:

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, IterableDataset, Sampler, TensorDataset
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.trees import mapped
 
-__all__ = ["Records", "records_of"]
+__all__ = ["Items", "Records", "records_of"]
 
 Indices = npt.NDArray[np.int64]
 

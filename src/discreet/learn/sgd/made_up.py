@@ -15,7 +15,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from discreet.errors import InvalidParameter
-from discreet.learn.sgd.data import Records, records_of
+from discreet.learn.sgd.data import Items, Records, records_of
 from discreet.learn.sgd.failures import in_fixed_words
 from discreet.learn.sgd.trees import flattened, leaves
 
@@ -35,6 +35,8 @@ class MadeUp:
         if self.pool is not None and len(self.pool) < 2:
             raise InvalidParameter("example= must hold at least two records that differ, made up or public.")
         self.records = records
+        self.of_private = example is None and isinstance(records, Items)
+        """Whether the form is that of one private record; tensors have one form for all of theirs."""
 
     def pair(
         self, count: int, turn: int, choices: Mapping[int, int] | None = None, *, usual: int = 2

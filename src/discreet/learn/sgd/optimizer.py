@@ -60,6 +60,15 @@ class PrivateOptimizer(Optimizer):
         if closure is not None:
             raise InvalidParameter("a closure looks at the batch again, which is not accounted for. Step without one.")
         self.moved = False
+        if self.run.mask is None:
+            raise InvalidParameter(
+                "there is no batch to step on. Take one from the batches, run one backward pass, then step once."
+            )
+        if self._add() if self.run.probing else in_fixed_words(self._add):
+            self.finish()
+
+    def _add(self) -> bool:
+        """Clip and add up what belongs to the batch; tell whether the step is complete."""
         if any(
             p.grad is not None and p not in self.run.book.names for group in self.param_groups for p in group["params"]
         ):
@@ -67,8 +76,7 @@ class PrivateOptimizer(Optimizer):
                 "a parameter that is no part of this private training has a gradient, which is not clipped. Call "
                 "requires_grad_(False) and zero_grad() on what shall stay as it is."
             )
-        if self.run.add() if self.run.probing else in_fixed_words(self.run.add):
-            self.finish()
+        return self.run.add()
 
     def finish(self, sure: Callable[[], bool] = lambda: True) -> bool:
         """Add noise to the sums of a complete step and move the parameters, if ``sure`` says that they may be used."""

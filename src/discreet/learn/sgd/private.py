@@ -16,7 +16,7 @@ from discreet.learn.sgd.batches import Batches
 from discreet.learn.sgd.book import Book
 from discreet.learn.sgd.data import records_of
 from discreet.learn.sgd.distributed import start_alike
-from discreet.learn.sgd.failures import in_fixed_words
+from discreet.learn.sgd.failures import in_fixed_words, on_made_up
 from discreet.learn.sgd.made_up import MadeUp
 from discreet.learn.sgd.optimizer import PrivateOptimizer
 from discreet.learn.sgd.plan import Clipping, Noise, Sampling, Training, steps_for, usual_batch
@@ -156,8 +156,9 @@ def train(parts: Private, criterion: Any, *, after: Callable[[Run], None] | None
     loss = _of_each(criterion, parts.run.reduction)
     parts.model.train()
     replay = Replay(parts.model, loss, parts.optimizer)
-    if parts.batches.probe is not None:
-        parts.batches.probe.roots["the loss"] = criterion
+    probe = parts.batches.probe
+    if probe is not None:
+        probe.roots["the loss"] = criterion
 
     def answer(batch: Any) -> None:  # noqa: ANN401  inputs and targets
         if not replay(batch):
@@ -166,7 +167,12 @@ def train(parts: Private, criterion: Any, *, after: Callable[[Run], None] | None
             parts.optimizer.step()
 
     for batch in parts.batches:
-        answer(batch) if parts.run.probing else in_fixed_words(answer, batch)
+        if not parts.run.probing:
+            in_fixed_words(answer, batch)
+        elif probe is not None and probe.made_up.of_private:
+            on_made_up(answer, batch)
+        else:
+            answer(batch)
         if after is not None and parts.optimizer.moved:
             after(parts.run)
     return parts.run

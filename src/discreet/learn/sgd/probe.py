@@ -13,11 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn.modules import module as modules
+from torch.overrides import TorchFunctionMode
 
 from discreet.errors import InvalidParameter
 from discreet.learn.sgd.chance import Chance
+from discreet.learn.sgd.counting import Draws, refuse_counts
 from discreet.learn.sgd.coupling import Notes, alive, moved, spread
-from discreet.learn.sgd.failures import enter, leave
+from discreet.learn.sgd.failures import Guard, enter, leave
 from discreet.learn.sgd.made_up import Choices, MadeUp
 from discreet.learn.sgd.run import Run
 from discreet.learn.sgd.state import Kept, kept
@@ -68,6 +70,8 @@ class Probe:
         self.turn = 0
         self.choices = Choices()
         self.made: set[str] = set()
+        self.guard = Guard(made_up=True)
+        self.guard.on = (lambda: run.mask is not None) if made_up.of_private else None
 
     def due(self, step: int) -> bool:
         """Tell whether there is to be a look before a step."""
@@ -96,7 +100,7 @@ class Probe:
         self.looked = step
 
     def _first(self, look: "_Look") -> Iterator[Any]:
-        """Learn what follows the batch, then perturb several sets of rows."""
+        """Learn what follows the batch, perturb several sets of rows, then leave some out."""
         following = self.run.book.following
         for count in SIZES:
             following.learn(count)
@@ -107,6 +111,7 @@ class Probe:
         yield from self._rows(look, one, self._some())
         if not look.seen:
             raise InvalidParameter(BLIND)
+        yield from self._counted(look)
 
     def _some(self, count: int = SIZES[1] // 2, *, rest: bool = False) -> Tensor:
         """Return some of the rows at random, or all the others."""
@@ -130,6 +135,17 @@ class Probe:
                 raise InvalidParameter(TOUCHING)
             look.seen |= alive(base) and moved(base, self.run.noted, rows)
 
+    def _counted(self, look: "_Look") -> Iterator[Any]:
+        """Yield the same records twice, the second time only the first of them, and compare what they got."""
+        found = []
+        for first in (SIZES[1], SIZES[0]):
+            yield from look.at(SIZES[1], first=first)
+            found.append((self.run.noted, look.draws))
+        (many, more), (few, less) = found
+        assert less is not None  # noqa: S101 - they were looked at
+        assert more is not None  # noqa: S101
+        refuse_counts(few, less, many, more, self.run.reduction)
+
 
 class _Look:
     """Passes that begin in the same state and draw the same random numbers."""
@@ -140,6 +156,7 @@ class _Look:
         self.choices = dict(probe.choices.found)
         self.noise: Sequence[float] | None = None
         self.seen = False
+        self.draws: Draws | None = None
         self._left: tuple[Left, Left] | None = None
 
     def fresh(self) -> None:
@@ -148,22 +165,38 @@ class _Look:
         self.choices = dict(self.probe.choices.found)
         self._left = None
 
-    def at(self, count: int, *, other: Tensor | None = None, usual: int = 2) -> Iterator[Any]:
-        """Yield so many made-up records, of which some may be others, and look at what was left when it is answered."""
+    def at(self, count: int, *, other: Tensor | None = None, usual: int = 2, first: int | None = None) -> Iterator[Any]:
+        """Yield so many made-up records, of which some may be others, and look at what was left when it is answered.
+
+        With ``first`` only so many of them are there, and what is drawn is looked at, too.
+        """
         probe, run = self.probe, self.probe.run
         one, two = probe.made_up.pair(count, probe.turn, self.choices, usual=usual)
         if other is not None:
             for part, values in zip(leaves(one), leaves(two), strict=True):
                 part[other] = values[other]
+        watched = None if first is None else Draws(first, count)
+        if first is not None:
+            one, count = mapped(lambda tensor: tensor[:first].clone(), one), first
         batch = mapped(lambda tensor: tensor.to(probe.device), one)
         self.chance.again()
         run.open_made_up(count, probe.device)
         probe.choices.watch(batch)
-        enter(probe.choices)
+        modes: list[TorchFunctionMode] = [probe.guard, probe.choices]
+        if watched is not None:
+            modes.append(watched)
+        for mode in modes:
+            enter(mode)
+        self.draws = watched
+        if watched is not None:
+            watched.begin()
         try:
             yield batch
         finally:
-            leave(probe.choices)
+            for mode in reversed(modes):
+                leave(mode)
+        if watched is not None:
+            watched.end(self.chance.used())
         if run.mask is not None:
             raise InvalidParameter(LEFT)
         now = kept(self.roots)

@@ -106,20 +106,19 @@ class Run:
         """Begin a batch of made-up records, on which no step is taken."""
         self.open(torch.ones(examples, dtype=torch.bool, device=device), last=False)
         self.probing, self.noted = True, {}
+        self.book.guarded = False
 
     def open(self, mask: Tensor, *, last: bool) -> None:
         """Begin a physical batch; ``mask`` is false for padding."""
         self.mask, self.last, self.probing = mask, last, False
         for parameter in self.book.names:
             parameter.grad = None
+        self.book.guarded = True
         self.book.open(mask.shape[0])
 
     def add(self) -> bool:
         """Clip what the backward pass noted and add it up; tell whether the step is complete."""
-        if self.mask is None:
-            raise InvalidParameter(
-                "there is no batch to step on. Take one from the batches, run one backward pass, then step once."
-            )
+        assert self.mask is not None  # noqa: S101 - the optimizer asked whether there is a batch
         mask, self.mask = self.mask, None
         if self.probing:
             self.noted = self.book.close()
