@@ -69,9 +69,9 @@ class Session:
     ``about`` whatever else tells its requests apart from those of others. To read a table of a database that is open
     already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a Spark session.
     ``exact`` lists the queries whose hierarchies may publish numbers without noise; nobody who asks can add to them.
-    ``timeout`` is after how many seconds a query is stopped. Whether it is may depend on data: the release fails in the
-    same words as ever, and stays charged. With a public ``size``, about how many people there are, it is far above what
-    their rows need unless it is said; else there is none.
+    ``timeout`` is after how many seconds a query is stopped; waiting for others does not count. Whether it is may
+    depend on data: the release fails in the same words as ever, and stays charged. With a public ``size``, about how
+    many people there are, it is far above what their rows need unless it is said; else there is none.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -366,7 +366,7 @@ class Session:
         return answer_of(plan, self._engine(), self._watcher)
 
     def _engine(self) -> Engine:
-        """Return the engine for one query, whose time begins now."""
+        """Return the engine for one query, whose time counts while it is its turn."""
         engine = self._tables.engine
         return engine if self._timeout is None else Limited(engine, self._timeout)
 

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ class DuckDBEngine(Engine):
         self.dialect = DuckDB()
         self._own = connection is None
         self._connection = duckdb.connect() if connection is None else connection.cursor()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._held: list[object] = []
         self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._unread: set[str] = set()
@@ -173,6 +174,10 @@ class DuckDBEngine(Engine):
             except RuntimeError:  # Ctrl-C; without this the query goes on, and the next one waits for it
                 self._connection.interrupt()
                 raise
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Hold the connection."""
+        return self._lock
 
     def interrupt(self) -> None:
         """Stop the query that runs."""

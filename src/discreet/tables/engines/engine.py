@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,10 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def turn(self) -> AbstractContextManager[object]:
+        """Wait until no other query is in the way of those that the same thread runs inside; time counts from then."""
+        return nullcontext()
+
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result of a query, or stop it after so many seconds and raise."""
 

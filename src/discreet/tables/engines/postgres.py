@@ -6,6 +6,7 @@ name that it is attached under.
 
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,10 @@ class PostgresEngine(Engine):
             cursor.execute(f"SELECT {settings}", [word for pair in chosen.items() for word in pair])
             cursor.execute(sql.encode(), binary=True)
             return _table(cursor)
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Hold the connection."""
+        return self._lock
 
     def close(self) -> None:
         """Close the connection, when nobody uses it any more."""

@@ -5,8 +5,10 @@ names, backslashes in texts) is set without touching the user's settings. Data f
 temporary views under names that nobody guesses.
 """
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -90,6 +92,7 @@ class SparkEngine(Engine):
                 self._session.conf.set(key, "CORRECTED")
         self._views: list[str] = []
         self._groups: list[str] = []
+        self._lock = threading.RLock()
 
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
         """Hand a data frame over under a new name; nothing is computed."""
@@ -145,6 +148,10 @@ class SparkEngine(Engine):
             raise
         finally:
             self._groups.remove(group)
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Wait for queries whose time is limited: Spark would start them all, and let the later ones wait."""
+        return self._lock
 
     def progress(self) -> float | None:
         """Return which part of the tasks of the running stages is done."""
