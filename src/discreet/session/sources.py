@@ -1,6 +1,8 @@
 """The tables of a session: where each is, what is declared about it, and whether it is private."""
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -29,6 +31,9 @@ KINDS: dict[Stored, Kind | None] = {
     "timestamp": "timestamp",
 }
 """What a column is, by how it is stored, if nothing else is declared."""
+
+
+CLOSED = "this session is closed, and this spent nothing. Open another one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ class Tables:
         shared = {str(title): _table(source, None) for title, source in (public or {}).items()}
         if both := set(private) & set(shared):
             raise InvalidParameter(f"{', '.join(sorted(both))} is given as private and as public.")
+        self._lock, self._users, self._closing = threading.Lock(), 0, False
         first = next(iter(private.values())).source
         self._process, self._engine = process(), engine_for(first, settings, engine)
         self.attached = {
@@ -91,15 +97,41 @@ class Tables:
     def engine(self) -> Engine:
         """The engine, in the process that opened it: connections and threads of engines do not survive a fork."""
         self.check_process()
+        if self._engine.closed:
+            raise InvalidParameter(CLOSED)
         return self._engine
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Keep the engine open for what is inside; refuse to begin with a closed one, before anything is charged."""
+        self.check_process()
+        with self._lock:
+            if self._closing or self._engine.closed:
+                raise InvalidParameter(CLOSED)
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                last = self._closing and not self._users
+            if last:
+                self._engine.close()
 
     def check_process(self) -> None:
         """Refuse a session that was copied by a fork, before anything is charged."""
         check_process(self._process, "this session", "Open a session in each process, on an account of one ledger.")
 
     def close(self) -> None:
-        """Give back what the engine holds; a process that was forked has a copy, and leaves it alone."""
-        if self._process == process():
+        """Begin nothing any more, and close the engine, at once or with the end of the last who uses it.
+
+        A process that was forked has a copy, and leaves it alone.
+        """
+        if self._process != process():
+            return
+        with self._lock:
+            self._closing, idle = True, not self._users
+        if idle:
             self._engine.close()
 
     def _attach(self, name: str, table: Table, *, private: bool) -> Attached:

@@ -191,6 +191,7 @@ class DuckDBEngine(Engine):
     def close(self) -> None:
         """Close the connection, when nobody uses it any more."""
         with self._lock:
+            self.closed = True
             self._connection.close()
 
     def _file(self, source: str | Path, declared: Sequence[str]) -> str:

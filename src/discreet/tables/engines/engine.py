@@ -33,6 +33,7 @@ class Engine(ABC):
     """
 
     dialect: Dialect
+    closed = False
 
     @abstractmethod
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
@@ -41,11 +42,11 @@ class Engine(ABC):
         A file without metadata has the columns that are declared.
         """
 
-    @abstractmethod
     def turn(self) -> AbstractContextManager[object]:
         """Wait until no other query is in the way of those that the same thread runs inside; time counts from then."""
         return nullcontext()
 
+    @abstractmethod
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result of a query, or stop it after so many seconds and raise."""
 
@@ -55,7 +56,7 @@ class Engine(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what the engine holds."""
+        """Give back what the engine holds, for good: it is ``closed`` from now on."""
 
 
 @contextmanager

@@ -151,6 +151,7 @@ class PostgresEngine(Engine):
     def close(self) -> None:
         """Close the connection, when nobody uses it any more."""
         with self._lock:
+            self.closed = True
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -158,6 +159,8 @@ class PostgresEngine(Engine):
     def _open(self) -> "psycopg.Connection[tuple[Any, ...]]":
         if self._connection is not None and not self._connection.closed:
             return self._connection
+        if self.closed:
+            raise InvalidParameter("the engine is closed. Make another one.")
         try:
             import psycopg
         except ImportError:

@@ -173,6 +173,7 @@ class SparkEngine(Engine):
 
     def close(self) -> None:
         """Take the views back; the user's session goes on."""
+        self.closed = True
         while self._views:
             self._user.catalog.dropGlobalTempView(self._views.pop())
 
