@@ -6,7 +6,8 @@ import time
 import pyarrow as pa
 import pytest
 
-from discreet.errors import InvalidParameter, MissingExtra
+import discreet as dp
+from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.engines.postgres import PostgresEngine, PostgresTable
 
 pytestmark = pytest.mark.xdist_group("engines")
@@ -159,3 +160,30 @@ def test_without_psycopg_the_error_says_what_to_install(engine, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingExtra, match=r"discreet\[postgres\]"):
         engine.attach("visits", "postgresql://localhost/shop")
+
+
+def test_a_public_table_that_is_dropped_is_said_in_fixed_words(visits, postgres_connection, caplog):
+    postgres_connection.execute("CREATE TABLE moods (name text)")
+    url = visits.url
+    with dp.Session(
+        {"visits": visits},
+        public={"moods": f"{url}#public.moods"},
+        unit=dp.Person("person", groups=1, rows=1),
+        budget=dp.Budget(1),
+    ) as session:
+        postgres_connection.execute("DROP TABLE moods")
+        query = session.query.join("moods", on={"mood": "name"}).agg(n=dp.count())
+        for ask in (session.preview, session.release):
+            with pytest.raises(InvalidInput, match=r"^the public table moods cannot be read") as refused:
+                ask(query, epsilon=1)
+            assert refused.value.__context__ is refused.value.__cause__ is None
+        assert session.spent == 0
+    assert "UndefinedTable" in caplog.text
+
+
+def test_a_closed_engine_is_not_opened_anew(visits):
+    engine = PostgresEngine()
+    engine.attach("visits", visits)
+    engine.close()
+    with pytest.raises(InvalidParameter, match="the engine is closed"):
+        engine.run("SELECT 1 AS one")
