@@ -119,11 +119,14 @@ class Tables:
         try:
             yield
         finally:
-            with self._lock:
-                self._users -= 1
-                last = self._closing and not self._users
-            if last:
-                self._engine.close()
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            last = self._closing and not self._users
+        if last:
+            self._engine.close()
 
     def check_process(self) -> None:
         """Refuse a session that was copied by a fork, before anything is charged."""
