@@ -20,7 +20,7 @@ from discreet.accounting.numerical.lattice import Grid
 from discreet.accounting.terms.profile import profiled as with_profile
 from discreet.accounting.theorems import sampled_gaussian_renyi
 
-MOST_POINTS = 40_000
+MOST_POINTS = 60_000
 """Points of profiles in one call: about 50 microseconds each."""
 
 

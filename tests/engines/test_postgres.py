@@ -6,6 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
+import discreet as dp
 from discreet.errors import InvalidInput, InvalidParameter, MissingExtra
 from discreet.tables.engines.postgres import PostgresEngine, PostgresTable
 
@@ -201,3 +202,30 @@ def test_columns_that_change_while_rows_are_read_are_found(engine, postgres_conn
     with pytest.raises(InvalidInput, match="Open a new session"):
         engine.run(f"SELECT COUNT(*) AS n FROM {relation.sql}")
     assert looked
+
+
+def test_a_public_table_that_is_dropped_is_said_in_fixed_words(visits, postgres_connection, caplog):
+    postgres_connection.execute("CREATE TABLE moods (name text)")
+    url = visits.url
+    with dp.Session(
+        {"visits": visits},
+        public={"moods": f"{url}#public.moods"},
+        unit=dp.Person("person", groups=1, rows=1),
+        budget=dp.Budget(1),
+    ) as session:
+        postgres_connection.execute("DROP TABLE moods")
+        query = session.query.join("moods", on={"mood": "name"}).agg(n=dp.count())
+        for ask in (session.preview, session.release):
+            with pytest.raises(InvalidInput, match=r"^the public table moods cannot be read") as refused:
+                ask(query, epsilon=1)
+            assert refused.value.__context__ is refused.value.__cause__ is None
+        assert session.spent == 0
+    assert "UndefinedTable" in caplog.text
+
+
+def test_a_closed_engine_is_not_opened_anew(visits):
+    engine = PostgresEngine()
+    engine.attach("visits", visits)
+    engine.close()
+    with pytest.raises(InvalidParameter, match="the engine is closed"):
+        engine.run("SELECT 1 AS one")

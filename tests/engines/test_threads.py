@@ -7,6 +7,7 @@ import pytest
 from test_releases import STORED, source_of
 
 import discreet as dp
+from discreet.session import limited
 
 pytestmark = [
     pytest.mark.xdist_group("engines"),
@@ -88,3 +89,83 @@ def test_plans_and_copies_beside_each_other(session):
 
     assert not in_threads(work)
     assert session.spent == 4 * RELEASES + 4 * 3
+
+
+class Busy:
+    """A clock on which an hour passes while somebody waits for the engine, and nothing else takes time."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+def released_after_a_wait(session, engine, monkeypatch):
+    """Release while another thread keeps the engine busy for an hour; return what was raised, if anything."""
+    clock, found = Busy(), []
+    monkeypatch.setattr("discreet.session.limited.time", clock)
+    monkeypatch.setattr(session, "_timeout", 600.0)
+    taken, waits = threading.Event(), threading.Event()
+    turn = type(engine).turn
+
+    def seen():
+        if threading.current_thread() is other:
+            waits.set()
+        return turn(engine)
+
+    def release():
+        taken.wait()
+        try:
+            session.release(QUERIES[0], epsilon=1)
+        except Exception as error:
+            found.append(error)
+
+    other = threading.Thread(target=release)
+    other.start()
+    monkeypatch.setattr(engine, "turn", seen)
+    with turn(engine):
+        taken.set()
+        waits.wait(timeout=60)
+        clock.now += 3600
+    other.join()
+    return found
+
+
+def test_waiting_for_others_takes_no_time_of_a_query(session, monkeypatch):
+    assert not released_after_a_wait(session, session._tables.engine, monkeypatch)
+
+
+def test_a_time_that_counts_from_the_start_is_caught(session, monkeypatch):
+    def run(self, sql, *, seconds=None):
+        begun = limited.time.monotonic()
+        with self.turn():
+            if limited.time.monotonic() - begun > self._left:
+                raise TimeoutError
+            return self.engine.run(sql, seconds=self._left)
+
+    monkeypatch.setattr(limited.Limited, "run", run)
+    (error,) = released_after_a_wait(session, session._tables.engine, monkeypatch)
+    assert isinstance(error, dp.errors.ReleaseFailed)
+    assert session.spent == 1
+
+
+def test_the_time_of_all_statements_adds_up(session, monkeypatch):
+    clock = Busy()
+    monkeypatch.setattr(limited, "time", clock)
+    engine = limited.Limited(session._tables.engine, 600.0)
+    run = engine.engine.run
+
+    def slow(sql, *, seconds):
+        given.append(seconds)
+        clock.now += 400
+        return run(sql)
+
+    given = []
+    monkeypatch.setattr(engine.engine, "run", slow)
+    engine.run("SELECT 1 AS one")
+    clock.now += 3600
+    engine.run("SELECT 1 AS one")
+    with pytest.raises(TimeoutError):
+        engine.run("SELECT 1 AS one")
+    assert given == [600, 200]

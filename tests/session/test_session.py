@@ -426,8 +426,10 @@ def test_a_declared_size_is_what_is_divided_by():
 def test_a_session_is_closed_with_its_block():
     with opened() as session:
         session.release(SQL, epsilon=1)
-    with pytest.raises(ReleaseFailed):
+        spent = session.spent
+    with pytest.raises(InvalidParameter, match="this session is closed"):
         session.release(SQL, epsilon=1)
+    assert session.spent == spent
 
 
 def test_the_session_shows_its_budget():

@@ -4,7 +4,10 @@ A server that answers each analyst in a thread of its own asked PostgreSQL throu
 46 of 80 releases failed in the middle of somebody else's transaction, and all 80 stayed charged. The working precision
 of ball arithmetic, of which there is one in a process, was changed by every thread under the feet of the others.
 
-Defence: queries of one connection take turns, as does whoever changes the precision; see also ``tests/engines``.
+A session that was closed, or closed by another thread in the middle of a release, charged all the same and failed.
+
+Defence: queries of one connection take turns, as does whoever changes the precision; see also ``tests/engines``. A
+closed session refuses before it charges, and what it holds is given back when the last that was charged is answered.
 Source: Found by using this library: eight threads, one connection.
 """
 
@@ -20,6 +23,7 @@ import pytest
 from flint import arb, ctx
 
 import discreet as dp
+from discreet.errors import InvalidParameter, ReleaseFailed
 from discreet.exact import Precision, enclose
 
 pytestmark = pytest.mark.xdist_group("engines")
@@ -153,3 +157,67 @@ def test_a_precision_that_is_not_held_is_caught(monkeypatch):
     monkeypatch.setattr(Precision, "lock", Open())
     assert two_are_inside(60)
     ctx.prec = before
+
+
+def test_a_closed_session_refuses_before_it_charges(session):
+    session.release(SQL, epsilon=1)
+    session.close()
+    session.close()
+    for ask in (
+        lambda: session.release(SQL, epsilon=1),
+        lambda: session.plan([SQL], epsilon=1),
+        lambda: session.synthesize(epsilon=1),
+        lambda: session.preview(SQL, epsilon=1),
+        session.verify,
+    ):
+        with pytest.raises(InvalidParameter, match="this session is closed"):
+            ask()
+    with pytest.raises(Exception, match=r"(?i)closed"):
+        session._tables._engine.run("SELECT 1 AS one")
+    assert session.spent == 1
+
+
+def closed_beside_a_release(session, monkeypatch):
+    """Close a session in another thread right after a charge, and return the answer."""
+    charge, plan = session._book.charge, session._planner.plan(dp.Request(SQL, epsilon=1))
+
+    def charged(*asked, **settings):
+        ticket = charge(*asked, **settings)
+        other = threading.Thread(target=session.close)
+        other.start()
+        other.join()
+        return ticket
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session._book, "charge", charged)
+        patch.setattr(session._planner, "plan", lambda request: plan)
+        return session.release(SQL, epsilon=1)
+
+
+def test_what_was_charged_before_a_session_is_closed_is_answered(session, monkeypatch):
+    assert len(closed_beside_a_release(session, monkeypatch)) == 1
+    assert session._tables._engine.closed
+    with pytest.raises(InvalidParameter, match="this session is closed"):
+        session.release(SQL, epsilon=1)
+    assert session.spent == 1
+
+
+def test_an_engine_that_is_closed_under_a_release_is_caught(session, monkeypatch):
+    monkeypatch.setattr(session._tables, "in_use", nullcontext)
+    with pytest.raises((InvalidParameter, ReleaseFailed)):
+        closed_beside_a_release(session, monkeypatch)
+    assert session.spent == 1
+
+
+def test_charges_and_answers_are_as_many_when_a_session_is_closed_in_between(session):
+    answers = []
+
+    def work():
+        answers.append(session.release(SQL, epsilon=1))
+        if len(answers) >= THREADS:
+            session.close()
+
+    refused = failures_in_threads(work)
+    assert refused
+    assert all("this session is closed" in str(error) for error in refused)
+    assert session.spent == len(answers)

@@ -7,6 +7,7 @@ table of the declared size needs; without a declared size there is none.
 
 import math
 import time
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidParameter
@@ -47,11 +48,11 @@ def usual_timeout(timeout: object, size: int | None, unit: Row | Person) -> floa
 
 
 class Limited(Engine):
-    """An engine for one query, which has so many seconds from now on for all of its statements."""
+    """An engine for one query, which has so many seconds for its statements; waiting for others does not count."""
 
     def __init__(self, engine: Engine, seconds: float) -> None:
         self.engine, self.dialect = engine, engine.dialect
-        self._end = time.monotonic() + seconds
+        self._left = seconds
 
     def attach(self, name: str, source: object, declared: "Sequence[str]" = ()) -> Relation:
         """As the engine itself."""
@@ -59,10 +60,18 @@ class Limited(Engine):
 
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
         """Return the result of a query in the time that is left."""
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("a query was not begun: its time was over.")
-        return self.engine.run(sql, seconds=left if seconds is None else min(left, seconds))
+        with self.turn():
+            if self._left <= 0:
+                raise TimeoutError("a query was not begun: its time was over.")
+            begun = time.monotonic()
+            try:
+                return self.engine.run(sql, seconds=self._left if seconds is None else min(self._left, seconds))
+            finally:
+                self._left -= time.monotonic() - begun
+
+    def turn(self) -> AbstractContextManager[object]:
+        """As the engine itself."""
+        return self.engine.turn()
 
     def progress(self) -> float:
         """As the engine itself, if it can tell."""

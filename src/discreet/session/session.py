@@ -69,9 +69,9 @@ class Session:
     ``about`` whatever else tells its requests apart from those of others. To read a table of a database that is open
     already, name it and hand over its connection: ``Session("visits", engine=duckdb_connection)``, or a Spark session.
     ``exact`` lists the queries whose hierarchies may publish numbers without noise; nobody who asks can add to them.
-    ``timeout`` is after how many seconds a query is stopped. Whether it is may depend on data: the release fails in the
-    same words as ever, and stays charged. With a public ``size``, about how many people there are, it is far above what
-    their rows need unless it is said; else there is none.
+    ``timeout`` is after how many seconds a query is stopped; waiting for others does not count. Whether it is may
+    depend on data: the release fails in the same words as ever, and stays charged. With a public ``size``, about how
+    many people there are, it is far above what their rows need unless it is said; else there is none.
 
     >>> import pyarrow as pa
     >>> from discreet.tables import Bounds, Values
@@ -273,16 +273,16 @@ class Session:
         """
         from discreet.session.synthesis.result import Synthesis
 
-        self._tables.check_process()
-        steps = self._steps(epsilon, delta, wanted)
-        asked = Spending(why, key, fresh, told=("synthesis", str(epsilon), str(delta), numbers))
-        ticket = self._book.charge(steps.charged, self._purpose(steps.requests, steps.plans, asked), last=last)
-        if ticket.stored is not None:
-            return Synthesis.from_json(ticket.stored).marked_stored()
-        made = steps.run(self._engine(), self._watcher, numbers)
-        if ticket.keeps:
-            ticket.settle(made.to_json())
-        return made
+        with self._tables.in_use():
+            steps = self._steps(epsilon, delta, wanted)
+            asked = Spending(why, key, fresh, told=("synthesis", str(epsilon), str(delta), numbers))
+            ticket = self._book.charge(steps.charged, self._purpose(steps.requests, steps.plans, asked), last=last)
+            if ticket.stored is not None:
+                return Synthesis.from_json(ticket.stored).marked_stored()
+            made = steps.run(self._engine(), self._watcher, numbers)
+            if ticket.keeps:
+                ticket.settle(made.to_json())
+            return made
 
     def preview_synthesis(
         self, *, epsilon: Real | None = None, delta: Real | None = None, last: bool = False, **wanted: Unpack[Wanted]
@@ -315,10 +315,14 @@ class Session:
         with texts that are not UTF-8, would stop every query that meets the damage, and that an answer fails must not
         tell anything about a row. Says nothing about the data but that all is well, and spends nothing.
         """
-        check_readable(self._tables, [self._planner.plan(_request(query, {})) for query in queries])
+        with self._tables.in_use():
+            check_readable(self._tables, [self._planner.plan(_request(query, {})) for query in queries])
 
     def close(self) -> None:
-        """Give back what the engine holds. What was spent stays spent."""
+        """Refuse all that is asked from now on, and give back what the engine holds when what was charged is answered.
+
+        What was spent stays spent.
+        """
         self._tables.close()
 
     def __enter__(self) -> Self:
@@ -349,14 +353,14 @@ class Session:
         self, requests: Sequence[Request], plans: Sequence[Plan], loss: PrivacyLoss, asked: Spending, *, last: bool
     ) -> list[Answer]:
         """Charge, commit, then look; what was found is stored before anybody sees it."""
-        self._tables.check_process()
-        ticket = self._book.charge(loss, self._purpose(requests, plans, asked), last=last)
-        if ticket.stored is not None:
-            return stored_answers(ticket.stored)
-        answers = [after(plan.query, self._run(plan)) for plan in plans]
-        if ticket.keeps:
-            ticket.settle(record_of(answers))
-        return answers
+        with self._tables.in_use():
+            ticket = self._book.charge(loss, self._purpose(requests, plans, asked), last=last)
+            if ticket.stored is not None:
+                return stored_answers(ticket.stored)
+            answers = [after(plan.query, self._run(plan)) for plan in plans]
+            if ticket.keeps:
+                ticket.settle(record_of(answers))
+            return answers
 
     def _run(self, plan: Plan) -> Answer:
         if not isinstance(plan.query.together, Synthetic):
@@ -366,7 +370,7 @@ class Session:
         return answer_of(plan, self._engine(), self._watcher)
 
     def _engine(self) -> Engine:
-        """Return the engine for one query, whose time begins now."""
+        """Return the engine for one query, whose time counts while it is its turn."""
         engine = self._tables.engine
         return engine if self._timeout is None else Limited(engine, self._timeout)
 

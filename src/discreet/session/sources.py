@@ -1,16 +1,20 @@
 """The tables of a session: where each is, what is declared about it, and whether it is private."""
 
-from collections.abc import Mapping, Sequence
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from discreet.errors import InvalidParameter
+from discreet.errors import DiscreetError, InvalidInput, InvalidParameter
 from discreet.process import check_process, process
 from discreet.tables.dialects import Stored
 from discreet.tables.engines import Engine, Relation, engine_for
+from discreet.tables.engines.engine import interruptible
 from discreet.tables.expressions import Expression, Name
 from discreet.tables.kinds import Kind, Value
 from discreet.tables.schema import Schema
@@ -29,6 +33,13 @@ KINDS: dict[Stored, Kind | None] = {
     "timestamp": "timestamp",
 }
 """What a column is, by how it is stored, if nothing else is declared."""
+
+
+LOG = logging.getLogger("discreet.curator")
+
+T = TypeVar("T")
+
+CLOSED = "this session is closed, and this spent nothing. Open another one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +84,10 @@ class Tables:
         shared = {str(title): _table(source, None) for title, source in (public or {}).items()}
         if both := set(private) & set(shared):
             raise InvalidParameter(f"{', '.join(sorted(both))} is given as private and as public.")
+        self._lock, self._users, self._closing = threading.Lock(), 0, False
         first = next(iter(private.values())).source
-        self._process, self._engine = process(), engine_for(first, settings, engine)
+        self._process = process()
+        self._engine = _or_refused("the engine cannot be opened", lambda: engine_for(first, settings, engine))
         self.attached = {
             title: self._attach(title, table, private=title in private) for title, table in (private | shared).items()
         }
@@ -91,20 +104,52 @@ class Tables:
     def engine(self) -> Engine:
         """The engine, in the process that opened it: connections and threads of engines do not survive a fork."""
         self.check_process()
+        if self._engine.closed:
+            raise InvalidParameter(CLOSED)
         return self._engine
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Keep the engine open for what is inside; refuse to begin with a closed one, before anything is charged."""
+        self.check_process()
+        with self._lock:
+            if self._closing or self._engine.closed:
+                raise InvalidParameter(CLOSED)
+            self._users += 1
+        try:
+            yield
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            last = self._closing and not self._users
+        if last:
+            self._engine.close()
 
     def check_process(self) -> None:
         """Refuse a session that was copied by a fork, before anything is charged."""
         check_process(self._process, "this session", "Open a session in each process, on an account of one ledger.")
 
     def close(self) -> None:
-        """Give back what the engine holds; a process that was forked has a copy, and leaves it alone."""
-        if self._process == process():
+        """Begin nothing any more, and close the engine, at once or with the end of the last who uses it.
+
+        A process that was forked has a copy, and leaves it alone.
+        """
+        if self._process != process():
+            return
+        with self._lock:
+            self._closing, idle = True, not self._users
+        if idle:
             self._engine.close()
 
     def _attach(self, name: str, table: Table, *, private: bool) -> Attached:
         declared = Schema.read(table.schema)  # type: ignore[arg-type]
-        relation = self.engine.attach(name, table.source, tuple(declared.columns))
+        relation = _or_refused(
+            f"the table {name} cannot be opened",
+            lambda: self.engine.attach(name, table.source, tuple(declared.columns)),
+        )
         types = {column: KINDS[stored] for column, stored in relation.columns.items()}
         return Attached(name, relation, declared.completed(types), private, table.key if private else None)
 
@@ -120,7 +165,7 @@ class Tables:
         known = " AND ".join(f"{name} IS NOT NULL" for name in names)
         read = f"SELECT {chosen} FROM {table.relation.sql} {alias}"
         grouped = f"SELECT 1 AS one FROM ({read}) r WHERE {known} GROUP BY {', '.join(names)} HAVING COUNT(*) > 1"
-        twice = self._public(f"SELECT COUNT(*) AS n FROM ({grouped}) d")[0]["n"]
+        twice = self._public(table, f"SELECT COUNT(*) AS n FROM ({grouped}) d")[0]["n"]
         if twice:
             raise InvalidParameter(
                 f"the public table {table.name} has the same {', '.join(columns)} in several rows, so that a private "
@@ -138,7 +183,7 @@ class Tables:
         read = None if kind is None else self.engine.dialect.read(name, table.relation.columns[column.name], kind)
         if read is None or kind in ("float", "timestamp"):
             raise InvalidParameter(f"{table.name}.{column.name} is of a type that makes no keys.")
-        rows = self._public(f"SELECT DISTINCT {read} AS v FROM {table.relation.sql} t")
+        rows = self._public(table, f"SELECT DISTINCT {read} AS v FROM {table.relation.sql} t")
         return tuple(sorted(row["v"] for row in rows if row["v"] is not None))
 
     def rows(self, name: str, columns: Sequence[Name]) -> list[tuple[Value, ...]]:
@@ -159,7 +204,7 @@ class Tables:
             if value is None or kind in ("float", "timestamp"):
                 raise InvalidParameter(f"{table.name}.{column.name} is of a type that makes no keys.")
             read.append(f"{value} AS v_{place}")
-        found = self._public(f"SELECT DISTINCT {', '.join(read)} FROM {table.relation.sql} t")
+        found = self._public(table, f"SELECT DISTINCT {', '.join(read)} FROM {table.relation.sql} t")
         listed = (tuple(row[f"v_{place}"] for place in range(len(columns))) for row in found)
         return sorted((row for row in listed if None not in row), key=repr)
 
@@ -175,8 +220,9 @@ class Tables:
         kind = self[having[0]].schema[value.name].type
         return None if kind in ("float", "timestamp", None) else self.values(Name(value.name, having[0]))
 
-    def _public(self, sql: str) -> list[dict[str, Any]]:
-        return cast("list[dict[str, Any]]", self.engine.run(sql).to_pylist())
+    def _public(self, table: Attached, sql: str) -> list[dict[str, Any]]:
+        rows = _or_refused(f"the public table {table.name} cannot be read", lambda: self.engine.run(sql).to_pylist())
+        return cast("list[dict[str, Any]]", rows)
 
     @property
     def protected(self) -> str:
@@ -199,7 +245,7 @@ class Tables:
 
     def _digest(self, table: Attached) -> str:
         """Return a hash of the rows of a public table, in whatever order an engine gives them."""
-        rows = self._public(f"SELECT * FROM {table.relation.sql} t")
+        rows = self._public(table, f"SELECT * FROM {table.relation.sql} t")
         total = sum(int.from_bytes(sha256(repr(sorted(row.items())).encode()).digest()) for row in rows)
         return f"{len(rows)}:{total % 2**256:x}"
 
@@ -207,6 +253,25 @@ class Tables:
     def private(self) -> list[Attached]:
         """The private tables."""
         return [table for table in self.attached.values() if table.private]
+
+
+def _or_refused(words: str, ask: Callable[[], T]) -> T:
+    """Return what an engine answers before anything is charged; what it raises becomes an error of fixed words.
+
+    An engine's own text may hold values, SQL or a password, and so may the errors that led to one of ours.
+    """
+    found = None
+    try:
+        with interruptible():
+            found = ask()
+    except DiscreetError as error:
+        error.__cause__ = error.__context__ = None
+        raise
+    except Exception:
+        LOG.exception("%s", words)
+    if found is None:  # raised here, the error holds no trace of the engine's own
+        raise InvalidInput(f"{words}. The curator's log says why.")
+    return found
 
 
 def _named(data: object, schema: object, name: str | None, key: str | None) -> dict[str, Table]:

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,7 @@ class DuckDBEngine(Engine):
             ) from None
         self._connection = duckdb.connect() if connection is None else connection.cursor()
         self._connection.execute("SET SESSION default_collation = ''")  # texts are compared byte by byte
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._held: list[object] = []
         self._headers: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._footers: dict[tuple[str, ...], list[tuple[str, str, bool]]] = {}
@@ -191,6 +192,10 @@ class DuckDBEngine(Engine):
             self._check_sources()  # they may have changed while the rows were read
             return answer
 
+    def turn(self) -> AbstractContextManager[object]:
+        """Hold the connection."""
+        return self._lock
+
     def interrupt(self) -> None:
         """Stop the query that runs."""
         self._connection.interrupt()
@@ -203,6 +208,7 @@ class DuckDBEngine(Engine):
     def close(self) -> None:
         """Close the connection, when nobody uses it any more."""
         with self._lock:
+            self.closed = True
             self._connection.close()
 
     def _file(self, source: str | Path, declared: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ class Engine(ABC):
     """
 
     dialect: Dialect
+    closed = False
 
     @abstractmethod
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
@@ -40,6 +41,10 @@ class Engine(ABC):
 
         A file without metadata has the columns that are declared.
         """
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Wait until no other query is in the way of those that the same thread runs inside; time counts from then."""
+        return nullcontext()
 
     @abstractmethod
     def run(self, sql: str, *, seconds: float | None = None) -> "pa.Table":
@@ -51,7 +56,7 @@ class Engine(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what the engine holds."""
+        """Give back what the engine holds, for good: it is ``closed`` from now on."""
 
 
 @contextmanager

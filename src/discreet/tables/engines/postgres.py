@@ -6,6 +6,7 @@ name that it is attached under.
 
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,7 @@ class PostgresEngine(Engine):
         table = PostgresTable.read(name, source)
         if self._url not in (None, table.url):
             raise InvalidParameter("all PostgreSQL tables of one session come from one database, under the same URL.")
+        _check_url(table.url)
         self._url = table.url
         quoted = ".".join(self.dialect.identifier(part) for part in table.table.split(".", 1))
         with self._lock, self._open().transaction(), self._open().cursor() as cursor:
@@ -156,9 +158,14 @@ class PostgresEngine(Engine):
             if cursor.execute(COLUMNS, found).fetchall() != columns:
                 raise InvalidInput("the columns of a table have changed. Open a new session.")
 
+    def turn(self) -> AbstractContextManager[object]:
+        """Hold the connection."""
+        return self._lock
+
     def close(self) -> None:
         """Close the connection, when nobody uses it any more."""
         with self._lock:
+            self.closed = True
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -166,6 +173,8 @@ class PostgresEngine(Engine):
     def _open(self) -> "psycopg.Connection[tuple[Any, ...]]":
         if self._connection is not None and not self._connection.closed:
             return self._connection
+        if self.closed:
+            raise InvalidParameter("the engine is closed. Make another one.")
         try:
             import psycopg
         except ImportError:
@@ -184,6 +193,26 @@ class PostgresEngine(Engine):
             )
         self._connection = connection
         return connection
+
+
+def _check_url(url: str) -> None:
+    """Refuse a URL that is read in another way than it was meant: what psycopg says of it shows parts of a password."""
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise MissingExtra("psycopg", "postgres") from None
+    address = url.partition("://")[2].partition("?")[0]
+    try:
+        port = str(conninfo_to_dict(url).get("port", ""))
+    except ProgrammingError:
+        port = "none"
+    whole = all(part.isdecimal() for part in port.split(",") if part)
+    if not whole or address.count("@") > 1 or "@" in address.partition("/")[2]:
+        raise InvalidParameter(
+            "the URL of a PostgreSQL table cannot be read. Write postgresql://user:password@host:port/base#schema.table"
+            " with %40 for @, %2F for /, %23 for #, %3A for : and %20 for a space in the user and the password."
+        )
 
 
 def _timeout(*limits: float | None) -> dict[str, str]:

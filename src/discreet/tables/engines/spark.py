@@ -5,8 +5,10 @@ names, backslashes in texts) is set without touching the user's settings. Data f
 temporary views under names that nobody guesses.
 """
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -90,6 +92,7 @@ class SparkEngine(Engine):
                 self._session.conf.set(key, "CORRECTED")
         self._views: list[str] = []
         self._groups: list[str] = []
+        self._lock = threading.RLock()
 
     def attach(self, name: str, source: object, declared: Sequence[str] = ()) -> Relation:
         """Hand a data frame over under a new name; nothing is computed."""
@@ -146,6 +149,10 @@ class SparkEngine(Engine):
         finally:
             self._groups.remove(group)
 
+    def turn(self) -> AbstractContextManager[object]:
+        """Wait for queries whose time is limited: Spark would start them all, and let the later ones wait."""
+        return self._lock
+
     def progress(self) -> float | None:
         """Return which part of the tasks of the running stages is done."""
         tracker, done, total = self._session.sparkContext.statusTracker(), 0, 0
@@ -166,6 +173,7 @@ class SparkEngine(Engine):
 
     def close(self) -> None:
         """Take the views back; the user's session goes on."""
+        self.closed = True
         while self._views:
             self._user.catalog.dropGlobalTempView(self._views.pop())
 
