@@ -216,7 +216,7 @@ def test_a_public_table_that_is_dropped_is_said_in_fixed_words(visits, postgres_
         postgres_connection.execute("DROP TABLE moods")
         query = session.query.join("moods", on={"mood": "name"}).agg(n=dp.count())
         for ask in (session.preview, session.release):
-            with pytest.raises(InvalidInput, match=r"^the public table moods cannot|^the columns of a table have changed") as refused:
+            with pytest.raises(InvalidInput, match=r"^the (public table moods|columns of a table) ") as refused:
                 ask(query, epsilon=1)
             assert refused.value.__context__ is refused.value.__cause__ is None
         assert session.spent == 0
