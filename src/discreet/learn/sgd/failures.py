@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
-from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
+from torch import overrides
+from torch.overrides import TorchFunctionMode
 
 from discreet.errors import DiscreetError, InvalidParameter, ReleaseFailed
 
@@ -90,15 +91,15 @@ class Guard(TorchFunctionMode):
 
 def enter(mode: TorchFunctionMode) -> None:
     """Put a mode around what follows in this thread."""
-    _push_mode(mode)  # type: ignore[no-untyped-call]
+    overrides._push_mode(mode)  # type: ignore[no-untyped-call]  # noqa: SLF001
 
 
 def leave(mode: TorchFunctionMode) -> None:
     """Take it away, wherever it is among others: a loop may be left in any order, and in another thread."""
-    if mode not in _get_current_function_mode_stack():  # type: ignore[no-untyped-call]
+    if mode not in overrides._get_current_function_mode_stack():  # type: ignore[no-untyped-call]  # noqa: SLF001
         return
     above = []
-    while (top := _pop_mode()) is not mode:  # type: ignore[no-untyped-call]
+    while (top := overrides._pop_mode()) is not mode:  # type: ignore[no-untyped-call]  # noqa: SLF001
         above.append(top)
     for other in reversed(above):
-        _push_mode(other)  # type: ignore[no-untyped-call]
+        overrides._push_mode(other)  # type: ignore[no-untyped-call]  # noqa: SLF001
