@@ -141,9 +141,11 @@ def roughly(order: float, rate: float, mu: float) -> float:
     logs = order * ratio - t * t / 2
     top = float(logs.max())
     if top < 1 and float(exponents[-1]) < LARGEST:  # what exceeds 1 is summed: nothing cancels for small rates
-        moved = np.expm1(order * np.log1p(rate * np.expm1(exponents)))
-        excess = float(np.sum(np.exp(-t * t / 2) * moved)) * float(t[1] - t[0]) / math.sqrt(2 * math.pi)
-        return math.log1p(max(excess, 0.0)) / (order - 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = np.expm1(order * np.log1p(rate * np.expm1(exponents)))
+            excess = float(np.sum(np.exp(-t * t / 2) * moved)) * float(t[1] - t[0]) / math.sqrt(2 * math.pi)
+        if math.isfinite(excess):
+            return math.log1p(max(excess, 0.0)) / (order - 1)
     total = top + math.log(float(np.exp(logs - top).sum()) * float(t[1] - t[0])) - math.log(2 * math.pi) / 2
     return max(total, 0.0) / (order - 1)
 
